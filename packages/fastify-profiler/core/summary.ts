@@ -69,6 +69,8 @@ export interface ProfileSummary {
   failures?: { queries: number; calls: number; errors?: number; first: string }
   /** Missing if there are none. */
   troubles?: readonly Trouble[]
+  /** Whether troubles were not looked for, as under load. Missing if not. */
+  isUnexamined?: true
   /** Milliseconds by what they were spent on, longest first. Together they are the duration. */
   times: Array<[kind: TimeKind, time: number]>
   /** Bytes of the response's body; null if unknown. */

@@ -10,6 +10,7 @@ import { blocksMarkdown } from '../core/view/block.ts'
 import { noPlace } from '../core/view/elements.ts'
 import { readSearch } from '../features/home/search-criteria.ts'
 import { readWords, wordsOf } from '../features/home/search-words.ts'
+import { fakeClock } from './fake-clock.ts'
 import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
 const minute = 60_000
@@ -219,6 +220,23 @@ t.test('a summary has the statements that took most time, and how often one was 
   t.match(summarise(profile({ database: null })), { statements: [], repeated: 0, size: 5120 })
   const found = summarise(profile({ database: null })).times.map(([kind]) => kind)
   t.same(found, ['sql', 'hook', 'handler', 'sending', 'cache', 'unaccounted'])
+})
+
+t.test('under load the troubles of some requests are told, and a silent failure always is', async t => {
+  fakeClock(t)
+  const { database } = profile()
+  const loop = { kind: 'loop' as const, sql: 'select 1', count: 7, duration: 9, locations: [] }
+  const slow = profile({ database: { ...(database ?? exampleUse([])), repetitions: [loop] } })
+  const requests = Array.from({ length: 300 }, (_, n) => requestOf(summarise({ ...slow, token: `loop-${n}` })))
+  const use = exampleUse([exampleQuery({ error: 'gone' })])
+  const swallowed = summarise({ ...slow, database: { ...use, failed: 1 } })
+  const { routes } = overview(...[...requests, requestOf(swallowed)].map(each => ({ ...each, time: minute })))
+  const texts = troublesLately({ routes }, '').map(({ claim }) => JSON.stringify(claim))
+  t.match(
+    texts.find(text => text.includes('query failed')),
+    /"1 of (?:[1-4]?\d|5[01])".*examined requests/,
+  )
+  t.ok(texts.some(text => text.includes('N+1')))
 })
 
 const every = (seconds: number, count: number, changes: Partial<ProfileSummary> = {}) =>

@@ -34,7 +34,7 @@ interface RouteFinding extends Finding {
 
 /** What is wrong with a route lately, in words, the worst first. */
 function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
-  const { count: all, exception, failed, slower, token } = route
+  const { count: all, examined, exception, failed, slower, token } = route
   const name = shortened(routeName(route), longestCell)
   const url = routeUrl(route, base)
   const thrown = route.troubles.find(({ what }) => what === 'fails')
@@ -48,19 +48,25 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
     places: [location ?? []].flat(),
     aside: { html: html``, markdown: code(example) },
   })
-  const these = (some: number, to = url) => ({
-    link: `${some.toLocaleString('en')} of ${all.toLocaleString('en')}`,
+  const these = (some: number, of: number, to = url) => ({
+    link: `${some.toLocaleString('en')} of ${of.toLocaleString('en')}`,
     to,
   })
   return [
     ...(failed > 0
-      ? [found('fails', [`${name} fails: `, these(failed, `${url}&status=5xx`), '.'], detail, location, token)]
+      ? [found('fails', [`${name} fails: `, these(failed, all, `${url}&status=5xx`), '.'], detail, location, token)]
       : []),
     ...route.troubles
       .filter(({ what }) => what !== 'fails')
       .map(({ what, claim, count: some, detail, location, token }) => {
         const said = shortened(claim, longestCell).replace(/\.$/, '')
-        return found(what, [`${name}: ${said}, in `, these(some), ' requests.'], detail, location, token)
+        return found(
+          what,
+          [`${name}: ${said}, in `, these(some, examined), examined < all ? ' examined requests.' : ' requests.'],
+          detail,
+          location,
+          token,
+        )
       }),
     ...(slower === null
       ? []

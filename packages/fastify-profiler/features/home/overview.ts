@@ -35,6 +35,8 @@ export interface RouteOverview extends Durations {
   exception: string | null
   /** The worst first. */
   troubles: RouteTrouble[]
+  /** The requests in which troubles were looked for. */
+  examined: number
   /** The request to look at: the newest that failed, or that has the worst trouble, or the slowest. */
   token: string
   /** Null if it did not get slower. */
@@ -123,7 +125,8 @@ function routeOf(group: Group): RouteOverview {
     (one, other) => (other.time > (one?.time ?? 0) ? other : one),
     null,
   )
-  const troubles = troublesOf(group)
+  const examined = group.filter(({ isUnexamined = false }) => !isUnexamined)
+  const troubles = troublesOf(examined)
   return {
     method: route === null ? '' : method,
     route,
@@ -133,6 +136,7 @@ function routeOf(group: Group): RouteOverview {
     queries: durationsOf(group.map(({ queries }) => queries.count)).p50,
     exception: newest?.exception ?? null,
     troubles,
+    examined: examined.length,
     token: (newest ?? troubles[0] ?? most(group, ({ duration }) => duration)).token,
     slower: slowerOf(group),
   }
@@ -186,7 +190,7 @@ function grownKind(early: readonly ProfileSummary[], late: readonly ProfileSumma
 const timedFrom = 100
 
 /** The troubles by kind and line. Those of times are some only if half of the requests have them. */
-function troublesOf(group: Group): RouteTrouble[] {
+function troublesOf(group: readonly ProfileSummary[]): RouteTrouble[] {
   const found = new Map<string, RouteTrouble>()
   for (const { token, troubles = [] } of group.toSorted((one, other) => other.time - one.time)) {
     const own = troubles.map(trouble => [keyOf(trouble), trouble] as const)

@@ -14,13 +14,16 @@ const slowQueryShare = 0.5
 
 const longestText = 200
 
+/** Requests a second that are examined, and those with silent failures. Under more load they tell as much as all. */
+const examinedEachSecond = 50
+
 /** What lists and searches know about the time of a request, and about what was wrong. */
 export function summarisePerformance(profile: Profile): Partial<ProfileSummary> {
   const slices = sliceTime(profile)
-  const troubles = troublesOf(profile, slices)
+  const troubles = isSound(profile) ? [] : isExamined(profile) ? troublesOf(profile, slices) : null
   return {
     ...failuresOf(profile),
-    ...(troubles.length > 0 && { troubles }),
+    ...(troubles === null ? { isUnexamined: true } : troubles.length > 0 && { troubles }),
     times: timeByKind(slices).map(([kind, time]) => [kind, toMicroseconds(time)]),
   }
 }
@@ -35,14 +38,30 @@ function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
   return { failures: { ...amounts, first: first.error.slice(0, longestText) } }
 }
 
+/** Whether a request was quick and nothing failed or repeated in it, as it is with most. */
+function isSound(profile: Profile): boolean {
+  const isQuick = profile.duration < slowFrom && !profile.database?.repetitions.length
+  return isQuick && Number(profile.status) < 500 && !hasSilentFailure(profile) && onlyMisses(profile).length === 0
+}
+
+/** Whether something failed that the status of the response does not tell. */
+function hasSilentFailure({ database, exceptions, http }: Profile): boolean {
+  return exceptions.some(({ uncaught }) => uncaught !== undefined) || Boolean(database?.failed || http?.failed)
+}
+
+let second = 0
+let examined = 0
+
+/** Whether the troubles of a request are looked for, which takes a tenth of what profiling costs. */
+function isExamined(profile: Profile): boolean {
+  const now = Math.floor(performance.now() / 1000)
+  if (now !== second) [second, examined] = [now, 0]
+  return ++examined <= examinedEachSecond || hasSilentFailure(profile)
+}
+
 /** What is worth changing about a request's route, as far as one request tells. */
 function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
-  const { crash, database, duration, exceptions, http, status } = profile
-  const failed = Number(status) >= 500
-  const isCaught = exceptions.every(({ uncaught }) => uncaught === undefined)
-  const isFine = !failed && isCaught && !database?.failed && !database?.repetitions.length && !http?.failed
-  // Most requests end here, since this runs for each of them.
-  if (duration < slowFrom && isFine && onlyMisses(profile).length === 0) return []
+  const { crash, duration, exceptions, status } = profile
   const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
     if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
@@ -52,7 +71,7 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   })
   const worst = worstOf(profile)
   const thrown = exceptions[worst]
-  if (thrown === undefined || (!failed && crash === undefined)) return found
+  if (thrown === undefined || (Number(status) < 500 && crash === undefined)) return found
   const root = rootCauseOf(exceptions, worst)
   const texts = [...new Set([thrown, exceptions[root] ?? thrown])].map(
     ({ class: name, message }) => `${name}: ${message}`,
