@@ -17,6 +17,8 @@ export interface TimeSlice extends Period {
 export interface Timed extends Pick<Profile, 'duration' | 'spans' | 'lifecycle' | 'token'> {
   eventLoop: Pick<EventLoopUse, 'blocked'>
   request: Pick<RequestRecord, 'bodySize'>
+  /** Missing for the start of an application. */
+  database?: Profile['database']
 }
 
 const kinds: Partial<Record<string, TimeKind>> = {

@@ -1,6 +1,6 @@
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { lengthOf, waitsOf } from '../../core/periods.ts'
-import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '../../core/profile.ts'
+import type { ConnectionWait, Location, PoolCounts, Profile, Repetition, Span } from '../../core/profile.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
@@ -17,6 +17,7 @@ import {
   type SlowCall,
   slowestCalls,
   timeByKind,
+  type Timed,
   type TimedContext,
   type TimeSlice,
 } from './exclusive-time.ts'
@@ -44,7 +45,7 @@ export type Finding = { time: number; location: Location | null } & (
 )
 
 /** A line that sends one query this often repeats it. */
-export const repetitionsFrom = 5
+const repetitionsFrom = 5
 
 /** A call is slow from this many milliseconds on, if it takes this part of its request. */
 export const slowFrom = 10
@@ -95,8 +96,8 @@ export function wastefulCalls(profile: Profile): Finding[] {
 }
 
 /** The repetitions that the drivers have told of, or else those on the timeline of what no driver tells of. */
-function repeatedQueries(profile: Profile): Finding[] {
-  if (profile.database !== null) return profile.database.repetitions.map(findingOf)
+function repeatedQueries(profile: Timed): Finding[] {
+  if (profile.database != null) return profile.database.repetitions.map(findingOf)
   return gatherCalls(profile)
     .filter(
       ({ first, times }) =>
@@ -130,6 +131,13 @@ function rowsOf(profile: Profile): Finding[] {
   return awaitsInARow(profile)
     .filter(row => !isLoop(row))
     .map(row => ({ what: 'row', ...row }))
+}
+
+/** Whether a query is one of those that a finding says are repeated. */
+export function isRepeated({ kind, location }: Span, profile: Timed): boolean {
+  return (
+    kind === 'query' && repeatedQueries(profile).some(({ location: line }) => isSameLine(line ?? undefined, location))
+  )
 }
 
 function isSameLine(one: Location | undefined, other: Location | null): boolean {
@@ -295,8 +303,11 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   if (cause === 'unknown') return [`Waited ${waited} for a connection.`, `The pool had a free one.${beside}`]
   const { closing } = pool
   const idle = closing === null ? '' : `Idle ones are closed after ${closing.after / 1000} s (${closing.option}). `
+  const opening = isBeside
+    ? `up to ${formatDuration(longest)} to open one, beside other work of this request`
+    : `${waited} to open one`
   return [
-    `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: ${waited} to open one.`,
+    `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: ${opening}.`,
     `${idle}Usually harmless in development.${beside}`,
   ]
 }

@@ -4,7 +4,6 @@ import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderIndent, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { factsOf } from '../queries/statement.ts'
 import { count, cut, formatDuration, formatMilliseconds, formatNumber, formatShare } from '../../core/view/units.ts'
 import {
   childrenOf,
@@ -20,7 +19,7 @@ import {
   type TimeSlice,
   timesOf,
 } from './exclusive-time.ts'
-import { repetitionsFrom } from './findings.ts'
+import { isRepeated } from './findings.ts'
 
 /** A rectangle of a bar, in the unit of its scale. */
 export interface BarPiece {
@@ -277,7 +276,7 @@ function renderGap({ kind, start, time }: WaterfallRow, scale: number, { duratio
 function renderSpan(span: Span, all: readonly Span[], context: TimedContext): Markup {
   const times = timesOf(all) > 1 ? html`<b>${timesOf(all).toLocaleString('en')} ×</b> ` : null
   const detail = span.detail === null ? null : cut(span.detail, DETAIL_LENGTH)
-  return html`<span class="cut"${detail !== null && html` title="${detail}"`}>${times}<span class="sr-only">${span.kind}: </span>${span.name} <span class="muted">${phaseOf(span)}</span>${detail !== null && span.kind !== 'http' && html` <code class="muted">${detail}</code>`}</span>${renderMarks(span, all)}${renderOrigin(span, context)}`
+  return html`<span class="cut"${detail !== null && html` title="${detail}"`}>${times}<span class="sr-only">${span.kind}: </span>${span.name} <span class="muted">${phaseOf(span)}</span>${detail !== null && span.kind !== 'http' && html` <code class="muted">${detail}</code>`}</span>${renderMarks(span, all, context.profile)}${renderOrigin(span, context)}`
 }
 
 function phaseOf({ hook, kind, routeLevel }: Span): string | null {
@@ -285,9 +284,8 @@ function phaseOf({ hook, kind, routeLevel }: Span): string | null {
   return kind.endsWith('handler') ? kind.replaceAll('-', ' ') : null
 }
 
-function renderMarks(span: Span, all: readonly Span[]): Markup {
-  const isAllowed = factsOf(span.detail ?? '').isAllowed
-  const isLoop = span.kind === 'query' && timesOf(all) >= repetitionsFrom && !isAllowed
+function renderMarks(span: Span, all: readonly Span[], profile: Timed): Markup {
+  const isLoop = timesOf(all) > 1 && isRepeated(span, profile)
   const telling = all.find(({ outcome }) => outcome === 'threw' || outcome === 'unfinished') ?? span
   const isUsual = telling.outcome === 'continued' || (telling.outcome === 'replied' && span.hook === null)
   return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderBadge(telling.outcome, outcomeTones[telling.outcome])}`

@@ -3,7 +3,7 @@ import { sliceTime } from '../../features/performance/exclusive-time.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import { foldThreshold, axisTicks, waterfallScale, waterfallRows } from '../../features/performance/waterfall.ts'
 import { renderWaterfall } from '../../features/performance/waterfall.ts'
-import { context, profile, span } from './example-profile.ts'
+import { context, exampleUse, profile, span } from './example-profile.ts'
 
 const rowsOf = (of: Profile, threshold = 0) => waterfallRows(of, sliceTime(of), threshold, of.duration)
 const names = (of: Profile) =>
@@ -47,17 +47,15 @@ t.test('what ran is listed in order, what it called below it, and gaps in betwee
   ])
 })
 
-t.test('a repetition that a comment allows has no mark', t => {
-  const detail = 'select * from t /* profiler: allow */'
-  t.notMatch(waterfall([0, 10, 20, 30, 40, 50].map(n => query(n, { detail }))), 'N+1')
-  t.end()
-})
-
-t.test('repetitions of a query are one line, with its number, its time and a mark', async t => {
-  const text = waterfall([span({ duration: 100 }), ...[0, 10, 20, 30, 40, 50].map(n => query(n, { parent: 0 }))])
+t.test('repetitions of a query are one line with its number and time, and a mark if they are a finding', async t => {
+  const location = { file: '/app/rooms.js', line: 7, column: 3 }
+  const loop = { kind: 'loop' as const, sql: 'select * from t', count: 6, duration: 6, locations: [location] }
+  const spans = [span({ duration: 100 }), ...[0, 10, 20, 30, 40, 50].map(n => query(n, { parent: 0, location }))]
+  const text = waterfall(spans, 0, { database: { ...exampleUse([]), repetitions: [loop] } })
   t.match(text, /<b>6 ×<\/b> <span class="sr-only">query: <\/span>select t/)
   t.match(text, /N\+1.*<td class="number">6\.00</s)
   t.equal(text.match(/<rect class="sql"/g)?.length, 6)
+  t.notMatch(waterfall(spans, 0, { database: exampleUse([]) }), 'N+1')
 })
 
 t.test('bars that overlap or cannot be told apart are drawn as one piece', async t => {
