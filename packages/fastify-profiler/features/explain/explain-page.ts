@@ -13,9 +13,8 @@ import { alignNumber, formatDuration } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
-import { canRunAgain, explainQuery, type Explanation, isExplainable, NoPlan } from './explain-query.ts'
-import { poolFor } from './own-connection.ts'
-import type { ShownNode } from './plan.ts'
+import { canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
+import { NoPlan, type ShownNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
 function explainUrl(base: string, token: string, number: number | string): string {
