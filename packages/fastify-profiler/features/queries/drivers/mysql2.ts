@@ -29,7 +29,7 @@ export const mysql2Driver: Driver = {
     const sending = {
       read(args: readonly unknown[], self: object) {
         if (!isPool) rememberConnection(self)
-        return read(args, isPool ? null : self)
+        return read(args, isPool ? undefined : self)
       },
       rowsIn,
       takesCallback: true,
@@ -108,7 +108,7 @@ function clientOf(connection: OwnConnection): ExplainClient {
 }
 
 /** A query is a text with values, or options with both. A pool makes options of a text. */
-function read([first, second]: readonly unknown[], connection: object | null): AskedQuery | null {
+function read([first, second]: readonly unknown[], connection?: object): AskedQuery | null {
   const sql: unknown = isObject(first) ? Reflect.get(first, 'sql') : first
   if (typeof sql !== 'string') return null
   const values: unknown = propertyOf(first, 'values') ?? second
