@@ -113,8 +113,9 @@ export class QueryCall {
     this.query = above ?? open(recorder, asked, below)
     this.#isOpener = above === undefined
     if (above === undefined) this.#analyse()
-    if (connection !== undefined)
-      {this.send({ ...asked, connection }, above === undefined ? this.query.start : undefined)}
+    if (connection !== undefined) {
+      this.send({ ...asked, connection }, above === undefined ? this.query.start : undefined)
+    }
   }
 
   /** The query is sent. Some libraries know its statement and parameters only now. */
@@ -215,7 +216,6 @@ function senderOf(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Se
 }
 
 function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): RecordedQuery {
-  const queries = queriesOf(recorder)
   const { parameters, statement, system, sender = senderOf(recorder, asked, below) } = asked
   const { location } = sender
   const query: RecordedQuery = {
@@ -236,7 +236,7 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     feeder: null,
     span: recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location }),
   }
-  queries.begin(query)
+  queriesOf(recorder).begin(query)
   return query
 }
 
