@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { isPromise } from 'node:util/types'
 import { pino } from 'pino'
 import { captureSites, originalLocation, pathOf } from '../core/call-site.ts'
 import type { PageSources, RunningFeature } from '../core/feature.ts'
@@ -9,12 +10,13 @@ import {
   isFunction,
   isObject,
   isRecord,
+  listOf,
   propertyOf,
   textOf,
 } from '../core/foreign-value.ts'
 import { driverBoundary } from '../core/guard.ts'
 import type { Location } from '../core/profile.ts'
-import { currentRecorder, openRecorder } from '../core/watch/recorders.ts'
+import { openRecorder } from '../core/watch/recorders.ts'
 import { hasOtherLogger, profiledLogger, recordEveryLineOf } from './logs/log-recorder.ts'
 import { prototypeOf, replaceMethod } from './queries/drivers/driver.ts'
 import { dependentFile } from './queries/unwatched.ts'
@@ -63,7 +65,7 @@ function adapterFile(): string | null {
 
 function recordException(next: AnyFunction): AnyFunction {
   return function told(this: object, ...args: unknown[]): unknown {
-    currentRecorder()?.exception(args[0])
+    driverBoundary.guard(() => openRecorder()?.exception(args[0]), undefined)
     return Reflect.apply(next, this, args)
   }
 }
@@ -80,18 +82,19 @@ function locateController(create: AnyFunction): AnyFunction {
 function timeController(intercept: AnyFunction): AnyFunction {
   return function timed(this: object, ...args: unknown[]): unknown {
     const [, , controller, method, next] = args
-    const name = `${classOf(controller)}.${textOf(propertyOf(method, 'name'))}`
-    if (isFunction(next)) args[4] = () => inSpan(name, method, next)
+    const nameOf = () => `${classOf(controller)}.${textOf(propertyOf(method, 'name'))}`
+    if (isFunction(next)) args[4] = () => inSpan(nameOf, () => method, next)
     return Reflect.apply(intercept, this, args)
   }
 }
 
 function timeGuards(tryActivate: AnyFunction): AnyFunction {
   return function timed(this: object, ...args: unknown[]): unknown {
-    const [guards] = args
+    const guards = listOf(args[0])
     const call = (): unknown => Reflect.apply(tryActivate, this, args)
-    if (!Array.isArray(guards) || guards.length === 0) return call()
-    return inSpan(guards.map(classOf).join(', '), propertyOf(guards[0], 'canActivate'), call)
+    if (guards.length === 0) return call()
+    const subjectOf = () => propertyOf(guards[0], 'canActivate')
+    return inSpan(() => guards.map(classOf).join(', '), subjectOf, call)
   }
 }
 
@@ -100,14 +103,17 @@ function classOf(instance: unknown): string {
 }
 
 /** Calls one of Nest's async functions in a span, on the line of what it calls. */
-function inSpan(name: string, subject: unknown, call: AnyFunction): unknown {
-  const location = driverBoundary.guard(() => placeOf(subject), null)
-  const span = currentRecorder()?.span({ kind: 'handler', name, location })
+function inSpan(nameOf: () => string, subjectOf: () => unknown, call: AnyFunction): unknown {
+  const span = driverBoundary.guard(
+    () => openRecorder()?.span({ kind: 'handler', name: nameOf(), location: placeOf(subjectOf()) }),
+    undefined,
+  )
   const result: unknown = Reflect.apply(call, undefined, [])
-  if (span === undefined) return result
-  void Promise.resolve(result).then(
-    () => span.end(),
-    () => span.end('threw'),
+  if (span === undefined || !isPromise(result)) return result
+  const end = (outcome?: 'threw') => driverBoundary.guard(() => span.end(outcome), undefined)
+  void result.then(
+    () => end(),
+    () => end('threw'),
   )
   return result
 }

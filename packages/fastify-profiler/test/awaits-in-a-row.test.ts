@@ -295,7 +295,7 @@ t.test('the application logs one line for a route with a loop, and none if a com
     app.get(url, async () => {
       for (const id of ids(6)) {
         const statement = `select * from paintings where museum = $1${comment}`
-        beginQuery({ system: 'postgresql', statement, parameters: [id], connection: null }, beginQuery)?.end(1)
+        beginQuery({ system: 'postgresql', statement, parameters: [id] }, beginQuery)?.end(1)
       }
       return 'done'
     })

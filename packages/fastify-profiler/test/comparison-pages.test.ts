@@ -12,7 +12,7 @@ async function shop(t: Test, directory = makeFolder()) {
     const { queries, warn } = request.query
     for (let n = 0; n < Number(queries ?? 0); n++) {
       const asked = { system: 'postgresql', statement: 'select * from products where id = $1', parameters: [n] }
-      beginQuery({ ...asked, connection: null }, beginQuery)?.end(1)
+      beginQuery(asked, beginQuery)?.end(1)
     }
     if (warn !== undefined) request.log.warn(warn)
     return 'cart'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { explainQuery, type Explanation, NoPlan } from '../features/explain/explain-query.ts'
+import { explainQuery, type Explanation } from '../features/explain/explain-query.ts'
+import { NoPlan } from '../features/explain/plan.ts'
 import type { ExplainClient, ExplainPool } from '../core/feature.ts'
 import { exampleQuery } from './views/example-profile.ts'
 
@@ -134,7 +135,7 @@ t.test('a connection that comes too late is given back', async t => {
   t.match(await refusalOf(late, 5), { name: 'NoPlan' })
   connect()
   while (released.length === 0) await new Promise(resolve => setImmediate(resolve))
-  t.strictSame(released, [undefined])
+  t.strictSame(released, [false])
   const broken: ExplainPool = { connect: () => Promise.reject(new Error('too many clients')) }
   t.match(await refusalOf(broken), { message: /too many clients/ })
 })

@@ -1,7 +1,11 @@
 import { createConnection, createPool } from 'mysql2/promise'
 import t from 'tap'
+import { explainQuery } from '../features/explain/explain-query.ts'
+import { NoPlan } from '../features/explain/plan.ts'
+import { watchedServers } from '../features/queries/drivers/driver.ts'
 import { isRunning, serviceVariables } from './applications/services.ts'
 import { plainApp } from './profiled-app.ts'
+import { exampleQuery } from './views/example-profile.ts'
 
 // Each remedy is proved: the index is made, and the planner must use it.
 
@@ -146,4 +150,68 @@ t.test('a query with a masked value is not explained', async t => {
   t.match(await planOf('select * from works where email = ?', ['Bearer abcdefghijklmnopqrstuvwxyz0123456789']), {
     error: /for its values only/,
   })
+})
+
+// Each ends a literal in one of the modes or character sets, if it is escaped as in another.
+const hostile = [
+  "\\' or 1 = 1 -- ",
+  "' or 1 = 1 -- ",
+  "\u4f60' or 1 = 1 -- ",
+  "\u4e2d' or 1 = 1 -- ",
+  "\u3042' or 1 = 1 -- ",
+  "\u8868' or 1 = 1 -- ",
+  '\u00bf` or 1 = 1 -- ',
+  "?' or 1 = 1 -- ",
+  '/* ?',
+]
+
+const sessions = [
+  "set sql_mode = ''",
+  "set sql_mode = 'NO_BACKSLASH_ESCAPES'",
+  "set sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'",
+  'set names gbk',
+  'set names sjis',
+  'set names big5',
+]
+
+for (const session of sessions) {
+  t.test(`after ${session}, no value changes what a query means`, async t => {
+    const explained = async (sql: string, parameters: Array<string | number | string[]>) => {
+      const connect = async () => {
+        const server = watchedServers('mysql').find(({ name }) => name.endsWith(database))
+        const client = await server?.connect()
+        if (client === undefined) throw new Error('No query was sent.')
+        await client.query({ text: session })
+        return client
+      }
+      return explainQuery({ connect }, exampleQuery({ system: 'mysql', sql, parameters }), true)
+    }
+    for (const value of hostile) {
+      for (const [sql, parameters] of [
+        ['select * from works where note = ?', [value]],
+        ['select * from works where parent = -1 and note in (?)', [['x', value]]],
+        ['select * from works where note = ? and email = ? limit ?', [value, value, 3]],
+      ] as const) {
+        const plan = await explained(
+          sql,
+          [...parameters].map(one => (typeof one === 'object' ? [...one] : one)),
+        )
+        if (plan instanceof NoPlan) t.match(plan.message, /Illegal mix of collations|Incorrect string/, sql)
+        else t.match(plan.nodes, [{ relation: 'works', actual: 0 }], `${sql} with ${value}`)
+      }
+      const named = await explained('select * from ?? where id = 1', [value])
+      t.match(named, { message: /other than by plain names/ })
+    }
+  })
+}
+
+t.test('the lists, objects and names of mysql2 are planned as it sends them', async t => {
+  const cases: [sql: string, values: unknown[]][] = [
+    ['select * from ?? where ?? = ?', ['works', 'works.artist', 12]],
+    ['select ?? from works where artist in (?)', [['id', 'state'], [12]]],
+    ['update works set ? where artist = ?', [{ note: 'new', state: null }, 12]],
+    ["select * from works where artist = ? and state is not ? and note <> '?' -- or ?\n limit ?", [12, null, 50]],
+    ['select * from works where (artist, note) in (?) and artist = ?', [[[12, 'x']], 12]],
+  ]
+  for (const [sql, values] of cases) t.match(await planOf(sql, values), { nodes: [{ relation: 'works' }] }, sql)
 })

@@ -1,6 +1,7 @@
 import type { ExplainPool } from '../core/feature.ts'
 import type { Json } from '../core/profile.ts'
-import { explainQuery, NoPlan } from '../features/explain/explain-query.ts'
+import { explainQuery } from '../features/explain/explain-query.ts'
+import { NoPlan } from '../features/explain/plan.ts'
 import { exampleQuery } from './views/example-profile.ts'
 
 /** The tables that are planned, in a schema of their own. */

@@ -13,7 +13,7 @@ import { exampleQuery, exampleUse, profile, span } from './views/example-profile
 function sendQueries(parameters: readonly unknown[]): void {
   for (const parameter of parameters) {
     const statement = 'select * from paintings where museum = $1'
-    beginQuery({ system: 'postgresql', statement, parameters: [parameter], connection: null }, beginQuery)?.end(1)
+    beginQuery({ system: 'postgresql', statement, parameters: [parameter] }, beginQuery)?.end(1)
   }
 }
 

@@ -13,9 +13,8 @@ import { alignNumber, formatDuration } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
-import { canRunAgain, explainQuery, type Explanation, isExplainable, NoPlan } from './explain-query.ts'
-import { poolFor } from './own-connection.ts'
-import type { ShownNode } from './plan.ts'
+import { canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
+import { NoPlan, type ShownNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
 function explainUrl(base: string, token: string, number: number | string): string {
@@ -174,10 +173,11 @@ export const explainQuestion: Question = {
     operands: ([token, query]) => ({ token, query }),
   },
   next({ database, token }, { explainPool }) {
-    const slowest = explainPool === null ? null : slowestExplainable(database?.queries ?? [])
-    if (slowest === null) return null
-    const call = callText({ tool: 'explain', arguments: { token, query: slowest.number } })
-    return `Plan of the slowest query (${formatDuration(slowest.duration)}): ${call}`
+    const queries = database?.queries ?? []
+    const [slowest] = queries.filter(isExplainable).sort((one, other) => (other.duration ?? 0) - (one.duration ?? 0))
+    if (explainPool === null || slowest === undefined) return null
+    const call = callText({ tool: 'explain', arguments: { token, query: queries.indexOf(slowest) + 1 } })
+    return `Plan of the slowest query (${formatDuration(slowest.duration ?? 0)}): ${call}`
   },
   async answer(asked, sources) {
     const { given, number, text, tokens } = asked
@@ -202,13 +202,4 @@ export const explainQuestion: Question = {
     const data = failed ? { error: explained.message } : explained
     return { text: answerText(lead, [section], [], tokens), data, failed }
   },
-}
-
-function slowestExplainable(queries: readonly Query[]): { number: number; duration: number } | null {
-  let slowest: { number: number; duration: number } | null = null
-  for (const [index, query] of queries.entries()) {
-    const duration = query.duration ?? 0
-    if (isExplainable(query) && duration > (slowest?.duration ?? -1)) slowest = { number: index + 1, duration }
-  }
-  return slowest
 }

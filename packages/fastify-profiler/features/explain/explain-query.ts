@@ -1,52 +1,38 @@
+// Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { ExplainClient, ExplainPool } from '../../core/feature.ts'
 import { isObject, isRecord, listOf, propertyOf, read, textOf } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Json, Query } from '../../core/profile.ts'
 import { functionsIn, type Table } from './filter.ts'
+import { type WatchedServer, watchedServers } from '../queries/drivers/driver.ts'
 import { explainOnMysql } from './mysql.ts'
-import { planIn, type PlanNode, type ShownNode } from './plan.ts'
+import { NoPlan, planIn, type PlanNode, type ShownNode } from './plan.ts'
 import { type Schema, type Verdict, verdictsOf } from './verdicts.ts'
 
-/** Why a query has no plan, as a sentence. */
-export class NoPlan extends Error {
-  override readonly name = 'NoPlan'
+/** Explains with a connection of the profiler's own, to the PostgreSQL that the application was seen to use. */
+export const ownConnections: ExplainPool = { connect: async () => theOnly('postgresql').connect() }
+
+const toMysql: ExplainPool = { connect: async () => theOnly('mysql').connect() }
+
+/** Where a query is explained. @param given the pool of the application, which is one of PostgreSQL */
+export function poolFor({ system }: Query, given: ExplainPool): ExplainPool {
+  return system === 'mysql' ? toMysql : given
 }
 
-// Imported, because tests replace the global timers.
-/** Handles a rejection that is reported elsewhere. */
-function ignore(): void {}
-
-/** A moment at which explaining gives up, for databases that do not limit a statement's time. */
-class Deadline {
-  readonly #expired: Promise<never>
-  #timer: NodeJS.Timeout | undefined
-
-  /** @param longest milliseconds */
-  constructor(longest: number) {
-    this.#expired = new Promise((_resolve, reject) => {
-      this.#timer = setTimeout(() => reject(new NoPlan('The database takes too long to explain it.')), longest)
-    })
-    this.#expired.catch(ignore)
+function theOnly(system: WatchedServer['system']): WatchedServer {
+  const [server, ...others] = watchedServers(system)
+  const isMysql = system === 'mysql'
+  if (server === undefined) {
+    throw new NoPlan(
+      `The application has sent no query with ${isMysql ? 'mysql2' : 'pg'} since it started. Send the request again, ` +
+        `then explain.${isMysql ? '' : ' If it uses another library, or another way to connect, its option explainPool gives a pool.'}`,
+    )
   }
-
-  /**
-   * Resolves as the step does, unless the deadline is earlier.
-   * @param tooLate called with the result of a step that succeeds after the deadline
-   * @throws {NoPlan} at the deadline
-   */
-  async before<Result>(step: Promise<Result>, tooLate?: (result: Result) => void): Promise<Result> {
-    try {
-      return await Promise.race([step, this.#expired])
-    } catch (error) {
-      step.then(tooLate).catch(ignore)
-      throw error
-    }
-  }
-
-  cancel(): void {
-    clearTimeout(this.#timer)
-  }
+  if (others.length === 0) return server
+  const names = [server, ...others.slice(0, 3)].map(({ name }) => name).join(', ')
+  const which = isMysql ? 'Only one of MySQL can be asked.' : 'Its option explainPool says which to ask.'
+  throw new NoPlan(`The application uses several databases (${names}). ${which}`)
 }
 
 /** The plan of a query. values: for its parameters. generic: for any. run: as the query has run just now. */
@@ -155,8 +141,9 @@ function deepestMessage(error: unknown): string {
 }
 
 /**
- * Lends a connection. Closes it afterwards, unless all went well: its transaction may still be open. Also closes it
- * after a query was run, which may have taken a lock of the session.
+ * Lends a connection, until the time is over for a database that does not limit a statement's. Closes it afterwards,
+ * unless all went well: its transaction may still be open. Also closes it after a query was run, which may have taken a
+ * lock of the session.
  */
 async function onConnection<Result>(
   pool: ExplainPool,
@@ -164,19 +151,24 @@ async function onConnection<Result>(
   wait: number,
   use: (client: ExplainClient) => Promise<Result>,
 ): Promise<Result> {
-  const deadline = new Deadline(wait)
+  const connecting = pool.connect()
+  let timer: NodeJS.Timeout | undefined
+  const expired = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new NoPlan('The database takes too long to explain it.')), wait)
+  })
+  let isUsed = false
   try {
-    const client = await deadline.before(pool.connect(), late => late.release())
-    let isReusable = false
-    try {
-      const result = await deadline.before(use(client))
-      isReusable = !run
-      return result
-    } finally {
-      client.release(!isReusable)
-    }
+    const client = await Promise.race([connecting, expired])
+    isUsed = true
+    const result = await Promise.race([use(client), expired])
+    client.release(run)
+    return result
+  } catch (error) {
+    // A connection may come when nobody waits for it any more.
+    void connecting.then(client => client.release(isUsed)).catch(() => {})
+    throw error
   } finally {
-    deadline.cancel()
+    clearTimeout(timer)
   }
 }
 

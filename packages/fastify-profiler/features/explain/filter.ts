@@ -144,20 +144,27 @@ function withoutTexts(expression: string): string {
   return expression.replace(/'(?:[^']|'')*'/g, "''").replace(/::[a-z][\w ]*/g, '')
 }
 
+/** The positions of an expression that are in no text, with the number of parentheses that are open after each. */
+function* openAt(expression: string): Generator<[at: number, open: number]> {
+  let open = 0
+  let isText = false
+  for (let at = 0; at < expression.length; at++) {
+    const letter = expression[at]
+    if (letter === "'") isText = !isText
+    if (isText) continue
+    if (letter === '(') open++
+    if (letter === ')') open--
+    yield [at, open]
+  }
+}
+
 /** Splits an expression at an operator that stands outside of parentheses and texts. */
 export function parts(expression: string, operator: string): string[] {
   const text = unwrapped(expression)
   const found: string[] = []
-  let depth = 0
-  let isText = false
   let start = 0
-  for (let at = 0; at < text.length; at++) {
-    const letter = text[at]
-    if (letter === "'") isText = !isText
-    if (isText) continue
-    if (letter === '(') depth++
-    if (letter === ')') depth--
-    if (depth > 0 || !text.startsWith(operator, at)) continue
+  for (const [at, open] of openAt(text)) {
+    if (open > 0 || !text.startsWith(operator, at)) continue
     found.push(text.slice(start, at))
     start = at + operator.length
   }
@@ -168,15 +175,6 @@ export function parts(expression: string, operator: string): string[] {
 export function unwrapped(expression: string): string {
   const text = expression.trim()
   if (!text.startsWith('(') || !text.endsWith(')')) return text
-  let depth = 0
-  let isText = false
-  for (let at = 0; at < text.length - 1; at++) {
-    const letter = text[at]
-    if (letter === "'") isText = !isText
-    if (isText) continue
-    if (letter === '(') depth++
-    if (letter === ')') depth--
-    if (depth === 0) return text
-  }
+  for (const [at, open] of openAt(text)) if (open === 0 && at < text.length - 1) return text
   return unwrapped(text.slice(1, -1))
 }

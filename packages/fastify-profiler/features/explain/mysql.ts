@@ -1,8 +1,8 @@
-import type { ExplainClient } from '../../core/feature.ts'
+import type { ExplainClient, ExplainQuery } from '../../core/feature.ts'
 import { isRecord, listOf, textOf } from '../../core/foreign-value.ts'
-import type { Query } from '../../core/profile.ts'
+import type { Json, Query } from '../../core/profile.ts'
 import { parts, unwrapped } from './filter.ts'
-import type { ShownNode } from './plan.ts'
+import { NoPlan, type ShownNode } from './plan.ts'
 import { exact, manyRows, soundVerdict, type Verdict, warning } from './verdicts.ts'
 
 /** MySQL prefers a scan earlier than PostgreSQL does. */
@@ -16,15 +16,15 @@ interface Step extends ShownNode {
 
 /** Asks MySQL or MariaDB for the plan of a query. MariaDB alone runs it again. */
 export async function explainOnMysql(client: ExplainClient, query: Query, run: boolean) {
-  const { parameters: values, rows, sql } = query
-  const text = `${run ? 'analyze' : 'explain'} format=json ${sql}`
-  const explained = await client.query({ text, values, queryMode: 'extended' })
+  const { parameters, rows, sql } = query
+  const asked = placed(`${run ? 'analyze' : 'explain'} format=json ${sql}`, parameters)
+  const explained = await client.query({ ...asked, queryMode: 'extended' })
   const plan = textOf(valuesOf(explained.rows[0])[0])
   const steps: Step[] = []
   // MariaDB copies the backslashes of a condition as they are.
   addSteps(JSON.parse(plan.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')), -1, steps)
   const words = [...new Set(sql.match(/[\p{L}\p{N}_$]+/gu))]
-  const known = await client.query({ text: columnQuery, values: [words] })
+  const known = await client.query({ ...placed(columnQuery, [words]), queryMode: 'extended' })
   const tables = new Map<string, Map<string, string>>()
   for (const row of known.rows) {
     const [table = '', column = '', type = ''] = valuesOf(row).map(textOf)
@@ -46,6 +46,43 @@ function valuesOf(row: unknown): readonly unknown[] {
 
 const columnQuery = `select table_name, column_name, concat(column_type, ' ', coalesce(collation_name, ''))
 from information_schema.columns where table_schema = database() and table_name in (?)`
+
+/** Places for values and names; also literals, quoted names and comments, so that their content is skipped. */
+const placeholder = /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`[^`]*`|\/\*.*?\*\/|(?:#|--\s)[^\n]*|\?\??/gs
+
+/**
+ * The statement for a server that gets its texts as parameters: escaped, they would mean something else in some modes
+ * and character sets. The lists and objects of mysql2 become as many parameters. Numbers, true, false and null are
+ * written in place, since no parameter may follow LIMIT or IS.
+ */
+function placed(sql: string, values: readonly Json[]): Pick<ExplainQuery, 'text' | 'values'> {
+  const texts: string[] = []
+  const left = [...values]
+  const place = (value: Json): string => {
+    if (Array.isArray(value)) {
+      return value.map(item => (Array.isArray(item) ? `(${place(item)})` : place(item))).join(', ')
+    }
+    if (isRecord(value)) {
+      const fields = Object.entries(value).map(([name, item]) => `${quoted(name)} = ${place(item)}`)
+      return fields.join(', ')
+    }
+    if (typeof value !== 'string') return String(value)
+    texts.push(value)
+    return '?'
+  }
+  const text = sql.replace(placeholder, found => {
+    const value = found.startsWith('?') ? left.shift() : undefined
+    if (value === undefined) return found
+    return found === '?' ? place(value) : (Array.isArray(value) ? value : [value]).map(quoted).join(', ')
+  })
+  return { text, values: texts }
+}
+
+/** A name that a parameter gives. Other characters could end it, in some character sets. */
+function quoted(name: Json): string {
+  if (typeof name === 'string' && /^[\w$.]+$/.test(name)) return `\`${name.replaceAll('.', '`.`')}\``
+  throw new NoPlan('A query is not planned if a parameter names its columns or tables, other than by plain names.')
+}
 
 /** Statements whose rows are others than those that a filter leaves. */
 const otherRows =

@@ -1,5 +1,10 @@
 import { isObject, listOf, propertyOf, read } from '../../core/foreign-value.ts'
 
+/** Why a query has no plan, as a sentence. */
+export class NoPlan extends Error {
+  override readonly name = 'NoPlan'
+}
+
 /** A step of a plan. Row counts are totals over all loops and parallel workers. */
 export interface PlanNode {
   /** "Seq Scan", "Index Scan", "Sort". */

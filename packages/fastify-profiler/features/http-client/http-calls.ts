@@ -5,125 +5,84 @@ import { driverBoundary } from '../../core/guard.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { RequestSecrets } from '../../core/mask/request-secrets.ts'
 import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
-import {
-  type BlockedTime,
-  type HttpCall,
-  type HttpUse,
-  type Location,
-  type Profile,
-  type Span,
-  toMicroseconds,
-} from '../../core/profile.ts'
+import { type HttpCall, type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import { isRefusal } from '../performance/failed-calls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder } from '../../core/watch/recorders.ts'
 
-/** An HTTP request that the application has made. Times are milliseconds. */
-interface RecordedHttpCall {
+/** HTTP requests listed in full. */
+const httpCallsKept = 100
+
+/** The outgoing HTTP requests of one request: the first in full, and totals of all. */
+class RecordedHttpCalls {
+  readonly first: HttpClientCall[] = []
+  count = 0
+  failed = 0
+
+  add(call: HttpClientCall): void {
+    this.count++
+    if (this.first.length < httpCallsKept) this.first.push(call)
+  }
+}
+
+const recorded = new Attachment<RecordedHttpCalls>()
+
+/** The HTTP requests that a recorder records from now on. */
+function httpCallsOf({ records }: Recorder): RecordedHttpCalls {
+  const calls = recorded.get(records) ?? new RecordedHttpCalls()
+  recorded.set(records, calls)
+  return calls
+}
+
+/** An HTTP request that the application makes. Times are milliseconds. Ending it twice does nothing. */
+export class HttpClientCall {
+  readonly recorder: Recorder
   readonly method: string
   readonly url: string
   readonly location: Location | null
   /** Since the start of the watched request. */
   readonly start: number
   /** Until the head of the response; null if there was none. */
-  head: number | null
+  head: number | null = null
   /** Until the end of the response's body; null until then. */
-  duration: number | null
+  duration: number | null = null
   /** The time in which the event loop was blocked meanwhile. */
-  blocked: number
-  status: number | null
+  blocked = 0
+  status: number | null = null
   /** Bytes of the body, as received; null if unknown. */
-  size: number | null
+  size: number | null = null
   /** The token in the response of an application that is profiled, too. */
-  token: string | null
-  failure: { readonly error: unknown } | null
-  readonly span: OpenSpan
-}
+  token: string | null = null
+  failure: { readonly error: unknown } | null = null
+  readonly #span: OpenSpan
+  #received = 0
 
-/** HTTP requests listed in full. */
-const httpCallsKept = 100
-
-const recorded = new Attachment<RecordedHttpCalls>()
-
-/** The HTTP requests that a recorder has recorded; null if there were none. */
-function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | null {
-  return recorded.get(records) ?? null
-}
-
-/** Those that it records from now on. */
-function httpCallsOf(recorder: Recorder): RecordedHttpCalls {
-  const known = recordedHttpCalls(recorder)
-  if (known !== null) return known
-  const made = new RecordedHttpCalls()
-  recorded.set(recorder.records, made)
-  return made
-}
-
-/** The outgoing HTTP requests of one request: the first in full, and totals of all. */
-class RecordedHttpCalls {
-  readonly first: RecordedHttpCall[] = []
-  count = 0
-  failed = 0
-
-  begin(method: string, url: string, location: Location | null, start: number, span: OpenSpan): RecordedHttpCall {
-    const call = {
-      method,
-      url,
-      location,
-      start,
-      head: null,
-      duration: null,
-      blocked: 0,
-      status: null,
-      size: null,
-      token: null,
-      failure: null,
-      span,
-    }
-    this.add(call)
-    return call
-  }
-
-  add(call: RecordedHttpCall): void {
-    this.count++
-    if (this.first.length < httpCallsKept) this.first.push(call)
-  }
-
-  end(call: RecordedHttpCall, now: number, blocked: readonly BlockedTime[]): void {
-    const { head, start } = call
-    const whole = { start, end: now }
-    call.duration = lengthOf(unblocked(whole, blocked))
-    call.blocked = now - start - call.duration
-    if (head !== null) call.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
-    if (call.failure !== null || isRefusal(call.status)) this.failed++
-  }
-}
-
-/** An HTTP request that the application makes. Ending it twice does nothing. */
-export class HttpClientCall {
-  readonly recorder: Recorder
-  readonly #call: RecordedHttpCall
-
-  constructor(recorder: Recorder, call: RecordedHttpCall) {
+  /** @param below the function that the application has called */
+  constructor(recorder: Recorder, method: string, url: string, below: AnyFunction) {
     this.recorder = recorder
-    this.#call = call
+    this.method = method
+    this.url = url
+    this.location = findCaller(below)
+    this.start = recorder.now()
+    this.#span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location: this.location })
+    httpCallsOf(recorder).add(this)
   }
 
   /** The head of the response has arrived. @param header reads a header of the response by its lower-case name */
-  head(status: number, header: (name: string) => unknown): void {
-    const call = this.#call
-    call.status = status
-    call.head = this.recorder.now() - call.start
+  answered(status: number, header: (name: string) => unknown): void {
+    this.status = status
+    this.head = this.recorder.now() - this.start
     const length = Number(header('content-length') ?? NaN)
-    if (Number.isInteger(length)) call.size = length
+    if (Number.isInteger(length)) this.size = length
     const token = header('x-debug-token')
-    if (typeof token === 'string') call.token = token
+    if (typeof token === 'string') this.token = token
   }
 
-  /** Sets how many bytes of the body have arrived. */
+  /** Bytes of the body have arrived. */
   received(bytes: number): void {
-    this.#call.size = bytes
+    this.#received += bytes
+    this.size = this.#received
   }
 
   end(): void {
@@ -134,18 +93,24 @@ export class HttpClientCall {
     this.#end({ error })
   }
 
-  #end(failure: RecordedHttpCall['failure']): void {
-    const call = this.#call
-    const recorder = call.duration === null ? this.recorder.open : null
+  #end(failure: HttpClientCall['failure']): void {
+    const recorder = this.duration === null ? this.recorder.open : null
     if (recorder === null) return
+    const calls = httpCallsOf(recorder)
     if (recorder !== this.recorder) {
-      httpCallsOf(recorder).add(call)
-      recorder.record({ kind: 'http', name: call.method }, 0)
+      calls.add(this)
+      recorder.record({ kind: 'http', name: this.method }, 0)
     }
-    call.failure = failure
+    const { head, method, start, status, url } = this
     const now = recorder.now()
-    httpCallsOf(recorder).end(call, now, recorder.clock.blockedWithin(call.start, now))
-    call.span.end(failure === null ? 'continued' : 'threw', { name: nameOf(call.method, call.url) + flawOf(call) })
+    const blocked = recorder.clock.blockedWithin(start, now)
+    const whole = { start, end: now }
+    this.failure = failure
+    this.duration = lengthOf(unblocked(whole, blocked))
+    this.blocked = now - start - this.duration
+    if (head !== null) this.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
+    if (failure !== null || isRefusal(status)) calls.failed++
+    this.#span.end(failure === null ? 'continued' : 'threw', { name: nameOf(method, url) + flawOf(status) })
   }
 }
 
@@ -153,12 +118,7 @@ export class HttpClientCall {
 export function beginHttpCall(method: string, url: string, below: AnyFunction): HttpClientCall | null {
   const recorder = openRecorder()
   if (recorder === null) return null
-  return driverBoundary.guard(() => {
-    const httpCalls = httpCallsOf(recorder)
-    const location = findCaller(below)
-    const span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location })
-    return new HttpClientCall(recorder, httpCalls.begin(method, url, location, recorder.now(), span))
-  }, null)
+  return driverBoundary.guard(() => new HttpClientCall(recorder, method, url, below), null)
 }
 
 /** GET prices.example/v2/list: what tells calls apart. The query is in the span's detail. */
@@ -168,29 +128,26 @@ function nameOf(method: string, url: string): string {
 }
 
 /** What was wrong with the response, for the end of the name; empty if nothing was. */
-function flawOf({ status }: RecordedHttpCall): string {
+function flawOf(status: number | null): string {
   if (status === null) return ' without a response'
   return status >= 400 ? ` ${status}` : ''
 }
 
 export function learnFromHttpCalls(recorder: Recorder, secrets: RequestSecrets): void {
-  for (const { url } of recordedHttpCalls(recorder)?.first ?? []) secrets.learnFromUrl(url)
+  for (const { url } of recorded.get(recorder.records)?.first ?? []) secrets.learnFromUrl(url)
 }
 
 /** The HTTP requests that the application has made to answer a request. */
 export function collectHttpCalls({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'http'> {
-  const { recorder } = exchange
-  const calls = recordedHttpCalls(recorder)
-  return { http: calls === null ? null : describeHttpCalls(calls, recorder.spans, time, mask) }
-}
-
-function describeHttpCalls(calls: RecordedHttpCalls, spans: readonly Span[], time: RequestTime, mask: Mask): HttpUse {
+  const { records, spans } = exchange.recorder
+  const calls = recorded.get(records)
+  if (calls === undefined) return { http: null }
   const { count, failed, first } = calls
   const duration = toMicroseconds(timeOf('http', spans, time))
-  return { count, failed, duration, calls: first.map(call => describeCall(call, time, mask)) }
+  return { http: { count, failed, duration, calls: first.map(call => describeCall(call, time, mask)) } }
 }
 
-function describeCall(call: RecordedHttpCall, time: RequestTime, mask: Mask): HttpCall {
+function describeCall(call: HttpClientCall, time: RequestTime, mask: Mask): HttpCall {
   const { method, url, status, size, start, head, duration, blocked, failure, location, token } = call
   return {
     method: mask.text(method),

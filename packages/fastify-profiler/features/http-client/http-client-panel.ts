@@ -54,7 +54,13 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
           ],
         ],
       },
-      ...(calls.length < count ? [{ notice: shownOf(data) }] : []),
+      ...(calls.length < count
+        ? [
+            {
+              notice: `Listed are the first ${calls.length} of ${counted(count, 'request')}. The totals include all of them.`,
+            },
+          ]
+        : []),
       { findings: calls.flatMap(call => failureOf(call)) },
       { html: renderTicks(scale), markdown: '' },
       {
@@ -101,10 +107,6 @@ function callPieces({ blocked, duration, head, start }: HttpCall, scale: number)
 function overlapText({ calls, duration }: HttpUse): string | null {
   const sum = calls.reduce((total, call) => total + (call.duration ?? 0), 0)
   return sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
-}
-
-function shownOf({ count, calls }: HttpUse): string {
-  return `Listed are the first ${calls.length} of ${counted(count, 'request')}. The totals include all of them.`
 }
 
 function toneOf({ failed }: HttpUse): Tone {

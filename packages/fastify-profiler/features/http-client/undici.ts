@@ -8,11 +8,6 @@ import { addTraceHeaders } from '../../core/watch/recorder.ts'
 import { replaceMethod } from '../queries/drivers/driver.ts'
 import { beginHttpCall, type HttpClientCall } from './http-calls.ts'
 
-interface Ongoing {
-  call: HttpClientCall
-  bytes: number
-}
-
 /** Watches the HTTP requests that the application makes. */
 export function watchHttpCalls(): void {
   watchNode()
@@ -21,17 +16,17 @@ export function watchHttpCalls(): void {
 
 /** Undici and fetch, which is Node's own copy of it. All copies publish on the same channels. */
 function watchUndici(): void {
-  const calls = new WeakMap<object, Ongoing>()
+  const calls = new WeakMap<object, HttpClientCall>()
   const ongoing = (message: object) => {
     const request: unknown = Reflect.get(message, 'request')
     return isObject(request) ? calls.get(request) : undefined
   }
   on('create', function created(message) {
-    const request = requestIn(message)
-    if (request === null) return
+    const request: unknown = Reflect.get(message, 'request')
+    if (!isRequest(request)) return
     const call = beginHttpCall(request.method, `${String(request.origin)}${request.path}`, created)
     if (call === null) return
-    calls.set(request, { call, bytes: 0 })
+    calls.set(request, call)
     addTraceHeaders(call.recorder, String(request.origin), {
       has: name => namesIn(request.headers).includes(name),
       add: (name, value) => request.addHeader(name, value),
@@ -41,17 +36,14 @@ function watchUndici(): void {
     const response: unknown = Reflect.get(message, 'response')
     if (!isObject(response)) return
     const headers: unknown = Reflect.get(response, 'headers')
-    ongoing(message)?.call.head(Number(Reflect.get(response, 'statusCode')), name => headerIn(headers, name))
+    ongoing(message)?.answered(Number(Reflect.get(response, 'statusCode')), name => headerIn(headers, name))
   })
   on('bodyChunkReceived', message => {
-    const request = ongoing(message)
     const chunk: unknown = Reflect.get(message, 'chunk')
-    if (request === undefined || !ArrayBuffer.isView(chunk)) return
-    request.bytes += chunk.byteLength
-    request.call.received(request.bytes)
+    if (ArrayBuffer.isView(chunk)) ongoing(message)?.received(chunk.byteLength)
   })
-  on('trailers', message => ongoing(message)?.call.end())
-  on('error', message => ongoing(message)?.call.fail(Reflect.get(message, 'error')))
+  on('trailers', message => ongoing(message)?.end())
+  on('error', message => ongoing(message)?.fail(Reflect.get(message, 'error')))
 }
 
 function on(name: string, hear: (message: object) => void): void {
@@ -68,11 +60,6 @@ interface UndiciRequest {
   /** A list of names and values, or text in older versions. */
   headers: unknown
   addHeader(name: string, value: string): void
-}
-
-function requestIn(message: object): UndiciRequest | null {
-  const request: unknown = Reflect.get(message, 'request')
-  return isRequest(request) ? request : null
 }
 
 function isRequest(value: unknown): value is UndiciRequest {
@@ -111,7 +98,7 @@ function watchNode(): void {
   }
 
   channel('http.client.request.created').subscribe(function created(message) {
-    const request = partOf(message, 'request')
+    const request = propertyOf(message, 'request')
     if (request instanceof ClientRequest) driverBoundary.guard(() => begin(request, created), undefined)
   })
   // Node 20 does not have that channel. Its agents get the request in the caller's stack.
@@ -123,8 +110,8 @@ function watchNode(): void {
     }
   })
   channel('http.client.response.finish').subscribe(message => {
-    const request = partOf(message, 'request')
-    const response = partOf(message, 'response')
+    const request = propertyOf(message, 'request')
+    const response = propertyOf(message, 'response')
     if (!(request instanceof ClientRequest) || !(response instanceof IncomingMessage)) return
     const call = calls.get(request)
     if (call) driverBoundary.guard(() => follow(call, response), undefined)
@@ -132,14 +119,10 @@ function watchNode(): void {
 }
 
 function follow(call: HttpClientCall, response: IncomingMessage): void {
-  call.head(response.statusCode ?? 0, name => response.headers[name])
+  call.answered(response.statusCode ?? 0, name => response.headers[name])
   const body = watchBody(response)
   response.once('close', () => {
     if (body !== null) call.received(body.bytes)
     call.end()
   })
-}
-
-function partOf(message: unknown, name: string): unknown {
-  return propertyOf(message, name)
 }

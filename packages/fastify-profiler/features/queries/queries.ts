@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
-import type { AnyFunction } from '../../core/foreign-value.ts'
+import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Location, PoolCounts } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
@@ -43,9 +43,19 @@ export function withCaller<Result>(location: Location | null, call: () => Result
   }
 }
 
-/** The line of the application that calls `below`; null outside a profiled request. */
-export function callerInRequest(below: AnyFunction): Location | null {
-  return openRecorder() && (callerHint ?? driverBoundary.guard(() => findCaller(below), null))
+/** The lines that began to build queries. */
+const builders = new WeakMap<object, Location>()
+
+/** Remembers the line that calls `below` to build a query, unless another one began it or no request is profiled. */
+export function rememberBuilder(builder: unknown, below: AnyFunction): void {
+  if (!isObject(builder) || builders.has(builder) || openRecorder() === null) return
+  const location = callerHint ?? driverBoundary.guard(() => findCaller(below), null)
+  if (location !== null) builders.set(builder, location)
+}
+
+/** The line that began to build a query; null if it is not known. */
+export function lineOfBuilder(builder: unknown): Location | null {
+  return (isObject(builder) && builders.get(builder)) || null
 }
 
 /** Who asks for a query, for a library that loses it until the query is sent; null outside a profiled request. */
@@ -103,7 +113,9 @@ export class QueryCall {
     this.query = above ?? open(recorder, asked, below)
     this.#isOpener = above === undefined
     if (above === undefined) this.#analyse()
-    if (connection !== null) this.send({ ...asked, connection }, above === undefined ? this.query.start : undefined)
+    if (connection !== undefined) {
+      this.send({ ...asked, connection }, above === undefined ? this.query.start : undefined)
+    }
   }
 
   /** The query is sent. Some libraries know its statement and parameters only now. */
@@ -194,7 +206,7 @@ function unsentAbove(recorder: Recorder, statement: string): RecordedQuery | und
 
 function senderOf(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Sender {
   const { connection, statement } = asked
-  const holder = connection === null ? undefined : connections.get(connection)
+  const holder = connection && connections.get(connection)
   const found = asked.location ?? callerHint
   const location = found ?? findCaller(below) ?? holder?.location ?? null
   if (found == null && location !== null) learnCaller(location, statement)
@@ -204,7 +216,6 @@ function senderOf(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Se
 }
 
 function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): RecordedQuery {
-  const queries = queriesOf(recorder)
   const { parameters, statement, system, sender = senderOf(recorder, asked, below) } = asked
   const { location } = sender
   const query: RecordedQuery = {
@@ -225,7 +236,7 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     feeder: null,
     span: recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location }),
   }
-  queries.begin(query)
+  queriesOf(recorder).begin(query)
   return query
 }
 

@@ -18,6 +18,7 @@ import {
   type StatementTotals,
   toMicroseconds,
 } from '../../core/profile.ts'
+import type { ProfileSummary } from '../../core/summary.ts'
 import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
@@ -26,30 +27,16 @@ import { maskQuery } from './bound-values.ts'
 import { mostShapes, Repetitions, type RepeatedQuery } from './repetitions.ts'
 import { factsOf } from './statement.ts'
 
-/** One query of a request, as its driver told of it. Times are milliseconds. */
+/** One query of a request, as its driver told of it. */
 export interface RecordedQuery extends RepeatedQuery {
-  /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
-  system: string
-  statement: string
-  parameters: readonly unknown[]
-  /** The caller; null if no code of the application is on the stack. */
-  location: Location | null
-  /** Since the start of the request. */
-  readonly start: number
   /** When it had a connection; null before. */
   sent: number | null
-  /** Its own time, without the next two; null until it has ended. */
-  duration: number | null
-  /** The wait for a connection. */
-  waited: number
   /** The time in which the event loop was blocked meanwhile. */
   blocked: number
   /** When it waited for a connection; null if it had one at once. */
   wait: ConnectionWait | null
   /** Null if unknown. */
   rows: number | null
-  /** What the driver failed with; null for a success. */
-  failure: { readonly error: unknown } | null
   /** The number of its transaction in the request; null outside transactions. */
   transaction: number | null
   readonly span: OpenSpan
@@ -80,18 +67,11 @@ const statementsKept = 20
 
 const recorded = new Attachment<RecordedQueries>()
 
-/** The queries that a recorder has recorded; null if there were none. */
-function recordedQueries({ records }: Recorder): RecordedQueries | null {
-  return recorded.get(records) ?? null
-}
-
-/** Those that it records from now on. */
-export function queriesOf(recorder: Recorder): RecordedQueries {
-  const known = recordedQueries(recorder)
-  if (known !== null) return known
-  const made = new RecordedQueries()
-  recorded.set(recorder.records, made)
-  return made
+/** The queries that a recorder records from now on. */
+export function queriesOf({ records }: Recorder): RecordedQueries {
+  const queries = recorded.get(records) ?? new RecordedQueries()
+  recorded.set(records, queries)
+  return queries
 }
 
 /** A wait for a connection, without a query that needed it. */
@@ -104,7 +84,8 @@ export interface UnusedWait {
 
 /** Waits for connections without a query, as spans of their own. */
 function unusedWaits(recorder: Recorder): Span[] {
-  const waits = [...(recordedQueries(recorder)?.waits ?? [])].filter(({ wait }) => wait.duration >= shortestWait)
+  const { waits: all = [] } = recorded.get(recorder.records) ?? {}
+  const waits = [...all].filter(({ wait }) => wait.duration >= shortestWait)
   const now = recorder.now()
   return waits.map(({ wait, location, parent, failed }) => ({
     parent,
@@ -173,10 +154,10 @@ export interface AskedQuery {
   statement: string
   parameters: readonly unknown[]
   /**
-   * The connection that it is sent on, one query after the other. Null if queries share it, and for a query builder or
-   * a pool, whose driver sends the query later.
+   * The connection that it is sent on, one query after the other. Missing if queries share it, and for a query builder
+   * or a pool, whose driver sends the query later.
    */
-  connection: object | null
+  connection?: object | undefined
   /** The caller, if the library has lost it from the stack. Default: looked for on the stack. */
   location?: Location | null | undefined
   /** Who asked for it, if that is known from before. */
@@ -191,7 +172,7 @@ const parametersKept: Room = { values: 500, characters: 200_000 }
 
 /** Learns from the parameters that are documents: their fields have names, as those of a body do. */
 export function learnFromQueries(recorder: Recorder, secrets: RequestSecrets): void {
-  for (const { parameters } of recordedQueries(recorder)?.first ?? []) {
+  for (const { parameters } of recorded.get(recorder.records)?.first ?? []) {
     if (parameters.some(isObject)) secrets.learnFrom(parameters)
   }
 }
@@ -203,7 +184,7 @@ export function collectQueries({ exchange: { recorder }, mask, time }: Collectin
   maskSpans(waits, mask)
   spans.push(...waits)
   hideValues(spans)
-  return { database: describeQueries(recordedQueries(recorder), spans, time, mask) }
+  return { database: describeQueries(recorded.get(recorder.records), spans, time, mask) }
 }
 
 /** Hides values in the statements of spans, since one may be a secret that only its column tells. */
@@ -215,12 +196,12 @@ export function hideValues(spans: readonly Span[]): void {
 
 /** The queries of a request, masked. */
 function describeQueries(
-  queries: RecordedQueries | null,
+  queries: RecordedQueries | undefined,
   spans: readonly Span[],
   time: RequestTime,
   mask: Mask,
 ): DatabaseUse | null {
-  if (queries === null || queries.count === 0) return null
+  if (queries === undefined || queries.count === 0) return null
   const { count, failed, rows, waited, transactions, repetitions, first, statements } = queries
   const room = { ...parametersKept }
   return {
@@ -276,4 +257,36 @@ function maskRepetition(repetition: Repetition, mask: Mask): Repetition {
 /** The text of an error, with the secrets it may quote masked. */
 function errorText(error: unknown, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, masked)), textOf(error))
+}
+
+const statementsListed = 5
+const longestListed = 200
+
+/** The statements of a request that took most time. */
+export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
+  const bySql = new Map<string, StatementTotals>()
+  const listed = database?.queries.map(({ duration, sql }) => ({ sql, count: 1, duration: duration ?? 0 }))
+  for (const { count, duration, sql: whole } of database?.statements ?? listed ?? []) {
+    const sql = whole.slice(0, longestListed)
+    const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0 }
+    totals.count += count
+    totals.duration = toMicroseconds(totals.duration + duration)
+    bySql.set(sql, totals)
+  }
+  return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsListed)
+}
+
+/** How often the most repeated statement ran in a loop, and whether it changed rows; 0 without a loop. */
+export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
+  const loops = (database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
+  const [worst] = loops.sort((one, other) => other.count - one.count)
+  return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
+}
+
+/** What searches and lists know about the queries of a request. */
+export function summariseQueries(profile: Profile): Partial<ProfileSummary> {
+  const { database } = profile
+  if (database === null) return {}
+  const { count, duration } = database
+  return { queries: { count, duration }, statements: statementTotals(database), ...repetitionsOf(profile) }
 }

@@ -7,14 +7,20 @@ import { factsOf } from './statement.ts'
 
 /** A query, as far as repetitions are looked for. Times are milliseconds. */
 export interface RepeatedQuery {
-  readonly system: string
-  readonly statement: string
-  readonly parameters: readonly unknown[]
-  readonly location: Location | null
+  /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
+  system: string
+  statement: string
+  parameters: readonly unknown[]
+  /** The caller; null if no code of the application is on the stack. */
+  location: Location | null
+  /** Since the start of the request. */
   readonly start: number
-  readonly duration: number | null
-  readonly waited: number
-  readonly failure: { readonly error: unknown } | null
+  /** Its own time, without waits; null until it has ended. */
+  duration: number | null
+  /** The wait for a connection. */
+  waited: number
+  /** What the driver failed with; null for a success. */
+  failure: { readonly error: unknown } | null
   /** One text for each question mark of its shape; empty until its parameters are known. */
   values: readonly string[]
   /** The shape whose result had a value that this one has instead of that of the query before. */

@@ -65,7 +65,7 @@ export function dependentsIn(folder: string): Dependent[] {
 /** The package.json of an application that depends on a package; null if it does not. */
 export function dependentFile(name: string, folder: string): string | null {
   const file = nearestPackage(folder)
-  return file !== null && Object.hasOwn(dependenciesIn(file), name) ? file : null
+  return file !== null && dependenciesIn(file).includes(name) ? file : null
 }
 
 function nearestPackage(folder: string): string | null {

@@ -1,14 +1,50 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { connect, type Socket } from 'node:net'
 import { createPool } from 'mysql2/promise'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { explainQuery } from '../../features/explain/explain-query.ts'
+import { watchedServers } from '../../features/queries/drivers/driver.ts'
 import { profileOf } from './driver-app.ts'
 import { serveMysql } from './mysql-server.ts'
+import { standIn } from './stand-in-server.ts'
 
-const pool = createPool({ host: '127.0.0.1', port: await serveMysql(t), user: 'root' })
-t.teardown(() => pool.end())
+async function poolOn(t: Test, port: number) {
+  const pool = createPool({ host: '127.0.0.1', port, user: 'root' })
+  t.teardown(() => pool.end())
+  return pool
+}
 
 t.test('options with named values have these as parameters, and a change has the number of rows', async t => {
+  const pool = await poolOn(t, await serveMysql(t))
   const { database } = await profileOf(t, async () => {
     await pool.query({ sql: 'update users set id = :id', values: { id: 8, token: 'x' } })
   })
   t.match(database, { rows: 3, queries: [{ parameters: [{ id: 8, token: '[masked]' }], rows: 3 }] })
+})
+
+t.test('a server that freezes while it explains a query keeps no socket of the profiler open', async t => {
+  const port = await serveMysql(t)
+  const proxy = await standIn(t, socket => {
+    // Reads nothing more once it freezes, not even the end.
+    const server = connect(port, '127.0.0.1')
+    server.on('error', () => {}).pipe(socket)
+    socket.on('data', data => {
+      if (String(data).includes('version()')) socket.pause()
+      else server.write(data)
+    })
+    socket.on('close', () => server.destroy())
+  })
+  const pool = await poolOn(t, proxy)
+  const { database } = await profileOf(t, () => pool.query('select one from museums'))
+  const [query] = database?.queries ?? []
+  const server = watchedServers('mysql').find(({ name }) => name.startsWith(`127.0.0.1:${proxy}/`))
+  if (query === undefined || server === undefined) return t.fail('nothing was sent')
+  const sockets: Socket[] = []
+  const keep = (message: unknown) => sockets.push(Object(message).socket)
+  subscribe('net.client.socket', keep)
+  const explained = await explainQuery(server, query, false, 500)
+  unsubscribe('net.client.socket', keep)
+  t.match(explained, { message: 'The database takes too long to explain it.' })
+  // The others are those of the stand-in, which stay open.
+  t.ok(sockets[0]?.destroyed)
 })

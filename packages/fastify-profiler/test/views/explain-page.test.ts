@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type Explanation, NoPlan } from '../../features/explain/explain-query.ts'
+import type { Explanation } from '../../features/explain/explain-query.ts'
+import { NoPlan } from '../../features/explain/plan.ts'
 import { explainBlocks, renderExplainPage } from '../../features/explain/explain-page.ts'
 import { context, exampleQuery, profile } from './example-profile.ts'
 

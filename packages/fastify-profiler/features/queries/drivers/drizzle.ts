@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path'
 import { type AnyFunction, isFunction, isObject } from '../../../core/foreign-value.ts'
-import type { Location } from '../../../core/profile.ts'
-import { callerInRequest, withCaller } from '../queries.ts'
+import { lineOfBuilder, rememberBuilder, withCaller } from '../queries.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 
 /**
@@ -16,7 +15,7 @@ export const drizzleDriver: Driver = {
       if (!isFunction(exported) || !(entityKind in exported)) continue
       const prototype: unknown = Reflect.get(exported, 'prototype')
       if (!isObject(prototype)) continue
-      for (const name of builders) replaceMethod(prototype, name, rememberBuilder)
+      for (const name of builders) replaceMethod(prototype, name, watchedBuild)
       replaceMethod(prototype, 'then', sendWithCaller)
     }
   },
@@ -35,21 +34,16 @@ const entityKind = Symbol.for('drizzle:entityKind')
 /** The methods after which a query can be awaited. */
 const builders = ['from', 'values', 'set', 'select', 'delete', 'execute', 'findMany', 'findFirst', 'all', 'get', 'run']
 
-const callers = new WeakMap<object, Location>()
-
-function rememberBuilder(build: AnyFunction): AnyFunction {
+function watchedBuild(build: AnyFunction): AnyFunction {
   return function remembered(this: object, ...args: unknown[]): unknown {
     const builder: unknown = Reflect.apply(build, this, args)
-    if (isObject(builder) && 'then' in builder && 'execute' in builder && !callers.has(builder)) {
-      const location = callerInRequest(remembered)
-      if (location !== null) callers.set(builder, location)
-    }
+    if (isObject(builder) && 'then' in builder && 'execute' in builder) rememberBuilder(builder, remembered)
     return builder
   }
 }
 
 function sendWithCaller(then: AnyFunction): AnyFunction {
   return function sent(this: object, ...args: unknown[]): unknown {
-    return withCaller(callers.get(this) ?? null, (): unknown => Reflect.apply(then, this, args))
+    return withCaller(lineOfBuilder(this), (): unknown => Reflect.apply(then, this, args))
   }
 }

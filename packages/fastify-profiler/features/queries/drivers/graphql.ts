@@ -1,5 +1,6 @@
 import { propertyOf } from '../../../core/foreign-value.ts'
-import { currentRecorder } from '../../../core/watch/recorders.ts'
+import { driverBoundary } from '../../../core/guard.ts'
+import { openRecorder } from '../../../core/watch/recorders.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 
 /**
@@ -11,8 +12,10 @@ export const graphqlDriver: Driver = {
   patch(exports) {
     replaceMethod(exports, 'toError', toError => {
       return function told(this: unknown, ...args: unknown[]): unknown {
-        // An error of a field that cannot be null passes again for the fields above, as a GraphQLError.
-        if (propertyOf(args[0], 'originalError') == null) currentRecorder()?.exception(args[0])
+        driverBoundary.guard(() => {
+          // An error of a field that cannot be null passes again for the fields above, as a GraphQLError.
+          if (propertyOf(args[0], 'originalError') == null) openRecorder()?.exception(args[0])
+        }, undefined)
         return Reflect.apply(toError, this, args)
       }
     })

@@ -98,24 +98,22 @@ function nameOf(request: string): string {
 function patchPackage(name: string, exports: unknown): void {
   if (!watchedPackages.has(name) || !isObject(exports) || seen.has(exports)) return
   patchLoaded()
-  seen.add(exports)
   patch(name, exports)
 }
 
 function patchLoaded(): void {
   for (const [file, module] of Object.entries(cache)) {
-    const name = nameOf(file)
     // A module that is still loading may export more.
-    const exports: unknown = module?.loaded === true && watchedPackages.has(name) ? module.exports : null
-    if (!isObject(exports) || seen.has(exports)) continue
-    seen.add(exports)
-    patch(name, exports)
+    if (module?.loaded === true && watchedPackages.has(nameOf(file))) patch(nameOf(file), module.exports)
   }
 }
 
 function patch(name: string, exports: unknown): void {
-  const drivers = allDrivers.filter(({ packages = [] }) => packages.includes(name))
-  for (const driver of drivers) driverBoundary.guard(() => driver.patch?.(exports), undefined)
+  if (!isObject(exports) || seen.has(exports)) return
+  seen.add(exports)
+  for (const { packages = [], patch } of allDrivers) {
+    if (packages.includes(name)) driverBoundary.guard(() => patch?.(exports), undefined)
+  }
 }
 
 /** Nothing tells of ES modules that are loaded later, so that they are loaded now, if the application has them. */

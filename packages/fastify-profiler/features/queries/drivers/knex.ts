@@ -1,6 +1,6 @@
-import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
-import type { Location, PoolCounts } from '../../../core/profile.ts'
-import { callerInRequest } from '../queries.ts'
+import { type AnyFunction, isFunction, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import type { PoolCounts } from '../../../core/profile.ts'
+import { lineOfBuilder, rememberBuilder } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import { classItself, type Driver, numberIn, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
 
@@ -11,8 +11,8 @@ export const knexDriver: Driver = {
     const prototype = classItself(exports)
     if (prototype === null) return
     if ('queryBuilder' in prototype && 'runner' in prototype) {
-      for (const name of ['queryBuilder', 'raw', 'schemaBuilder']) replaceMethod(prototype, name, rememberBuilder)
-      replaceMethod(prototype, 'runner', rememberRun)
+      for (const name of ['queryBuilder', 'raw', 'schemaBuilder']) replaceMethod(prototype, name, watchedMake)
+      replaceMethod(prototype, 'runner', watchedRun)
       replaceMethod(prototype, 'acquireConnection', acquire => watchedConnect(acquire, countsOf))
     }
     if ('queryArray' in prototype) {
@@ -35,29 +35,20 @@ function countsOf(client: object): PoolCounts {
   }
 }
 
-/** The lines that began to build queries. */
-const callers = new WeakMap<object, Location>()
-
-function rememberBuilder(make: AnyFunction): AnyFunction {
+function watchedMake(make: AnyFunction): AnyFunction {
   return function remembered(this: object, ...args: unknown[]): unknown {
     const builder: unknown = Reflect.apply(make, this, args)
-    remember(builder, remembered)
+    rememberBuilder(builder, remembered)
     return builder
   }
 }
 
 /** A copy of a query is not made by the client. The line that sends it is known if it calls `then` itself. */
-function rememberRun(run: AnyFunction): AnyFunction {
+function watchedRun(run: AnyFunction): AnyFunction {
   return function remembered(this: object, ...args: unknown[]): unknown {
-    remember(args[0], remembered)
+    rememberBuilder(args[0], remembered)
     return Reflect.apply(run, this, args)
   }
-}
-
-function remember(builder: unknown, below: AnyFunction): void {
-  if (!isObject(builder) || callers.has(builder)) return
-  const location = callerInRequest(below)
-  if (location !== null) callers.set(builder, location)
 }
 
 const systems: Record<string, string> = { 'better-sqlite3': 'sqlite', sqlite3: 'sqlite', mariadb: 'mysql' }
@@ -66,14 +57,12 @@ function read([query]: readonly unknown[], runner: object): AskedQuery | null {
   const sql = propertyOf(query, 'sql')
   if (typeof sql !== 'string') return null
   const client = propertyOf(runner, 'client')
-  const builder = propertyOf(runner, 'builder')
   const dialect = String(propertyOf(client, 'dialect'))
   return {
     system: systems[dialect] ?? dialect,
     statement: statementOf(sql, client),
     parameters: listOf(propertyOf(query, 'bindings')),
-    connection: null,
-    location: isObject(builder) ? callers.get(builder) : null,
+    location: lineOfBuilder(propertyOf(runner, 'builder')),
   }
 }
 

@@ -20,7 +20,6 @@ function read([compiled]: readonly unknown[], executor: object): AskedQuery | nu
     system: systemOf(executor),
     statement: sql,
     parameters: listOf(propertyOf(compiled, 'parameters')),
-    connection: null,
   }
 }
 

@@ -27,7 +27,7 @@ function readOperation([, operation]: readonly unknown[]): AskedQuery | null {
   const collection = textIn(propertyOf(operation, 'ns'), 'collection')
   // Only the command of some operations, such as aggregate, has their collection.
   const statement = statementOf(name, collection === '$cmd' ? '' : collection)
-  return { system: 'mongodb', statement, parameters: [], connection: null }
+  return { system: 'mongodb', statement, parameters: [] }
 }
 
 /** A command's first field is its name, with the collection; all others are what it asks for. */

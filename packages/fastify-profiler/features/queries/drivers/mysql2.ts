@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { ExplainClient } from '../../../core/feature.ts'
 import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
@@ -28,7 +29,7 @@ export const mysql2Driver: Driver = {
     const sending = {
       read(args: readonly unknown[], self: object) {
         if (!isPool) rememberConnection(self)
-        return read(args, isPool ? null : self)
+        return read(args, isPool ? undefined : self)
       },
       rowsIn,
       takesCallback: true,
@@ -56,10 +57,10 @@ function countsOf(pool: object): PoolCounts {
 
 /** A connection of mysql2, as far as the profiler uses one of its own. */
 interface OwnConnection {
-  format: (sql: string, values: unknown) => string
-  query: (text: string, done: (error: Error | null, rows: unknown) => void) => void
+  query: (text: string, values: readonly unknown[], done: (error: Error | null, rows: unknown) => void) => void
   execute: OwnConnection['query']
   destroy: () => void
+  stream: Duplex
   on: (event: 'error', listen: () => void) => unknown
 }
 
@@ -86,23 +87,28 @@ function isConnectionClass(value: unknown): value is new (options: object) => Ow
   return isFunction(value)
 }
 
-/** Sends nothing before it is connected, and each statement with its values in it, as `query` does. */
+/** Sends nothing before it is connected. */
 function clientOf(connection: OwnConnection): ExplainClient {
   connection.on('error', () => {})
   return {
     query: ({ text, values = [], queryMode }) =>
       new Promise((resolve, reject) => {
-        // Only prepared statements are never several in one text.
+        // Only prepared statements have their values apart from their text, and are never several in one.
         const method = queryMode === 'extended' ? 'execute' : 'query'
-        const statement = values.length === 0 ? text : connection.format(text, values)
-        connection[method](statement, (error, rows) => (error ? reject(error) : resolve({ rows: [...listOf(rows)] })))
+        connection[method](text, values, (error, rows) =>
+          error ? reject(error) : resolve({ rows: [...listOf(rows)] }),
+        )
       }),
-    release: () => connection.destroy(),
+    release() {
+      connection.destroy()
+      // Which only says goodbye: a server that does not answer would keep the socket open.
+      connection.stream.destroy()
+    },
   }
 }
 
 /** A query is a text with values, or options with both. A pool makes options of a text. */
-function read([first, second]: readonly unknown[], connection: object | null): AskedQuery | null {
+function read([first, second]: readonly unknown[], connection?: object): AskedQuery | null {
   const sql: unknown = isObject(first) ? Reflect.get(first, 'sql') : first
   if (typeof sql !== 'string') return null
   const values: unknown = propertyOf(first, 'values') ?? second

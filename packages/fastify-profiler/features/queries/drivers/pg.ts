@@ -27,7 +27,7 @@ export const pgDriver: Driver = {
       rowsIn,
       takesCallback: true,
     }
-    const asked = { read: (args: readonly unknown[]) => read(args, null), rowsIn, takesCallback: true }
+    const asked = { read: (args: readonly unknown[]) => read(args), rowsIn, takesCallback: true }
     replaceMethod(prototypeOf(exports, 'Client'), 'query', query => watchedMethod(query, sent))
     // The package pg-pool is the class itself, and so are inner modules of pg.
     const itself = classItself(exports)
@@ -95,7 +95,7 @@ function isClientClass(value: unknown): value is new (options: object) => OwnCli
 }
 
 /** A query is a text with values, a configuration with both, or an object that submits itself. */
-function read([first, second]: readonly unknown[], connection: object | null): AskedQuery | null {
+function read([first, second]: readonly unknown[], connection?: object): AskedQuery | null {
   const config: object = isObject(first) ? first : { text: first, values: second }
   const text = textOf(config)
   if (text === null) return null

@@ -45,7 +45,7 @@ function rememberSender(query: object, _handler: unknown, below: AnyFunction): v
 function askedBy(query: object): AskedQuery {
   const texts = listOf(propertyOf(query, 'strings'))
   const statement = texts.map((text, index) => (index === 0 ? '' : `$${index}`) + String(text)).join('')
-  return { system: 'postgresql', statement, parameters: [], connection: null, sender: senders.get(query) }
+  return { system: 'postgresql', statement, parameters: [], sender: senders.get(query) }
 }
 
 function watchedHandle(handle: AnyFunction): AnyFunction {

@@ -18,12 +18,12 @@ const hidden = '?'
 /** A command with the keys that it is for. Values may be anything, also secrets, and are left out. */
 function readCommand(name: string, args: readonly unknown[]): AskedQuery {
   const statement = name.toLowerCase()
-  return { system: 'redis', statement, parameters: parametersOf(name, args), connection: null }
+  return { system: 'redis', statement, parameters: parametersOf(name, args) }
 }
 
 /** Commands that are sent together, as one. */
 function readBatch(kind: string, count: number): AskedQuery {
-  return { system: 'redis', statement: `${kind} of ${count} commands`, parameters: [], connection: null }
+  return { system: 'redis', statement: `${kind} of ${count} commands`, parameters: [] }
 }
 
 function parametersOf(name: string, args: readonly unknown[]): unknown[] {
@@ -95,8 +95,8 @@ export const ioredisDriver: Driver = {
     for (const exported of ['default', 'Redis', 'Cluster', 'Pipeline']) {
       const prototype = prototypeOf(exports, exported)
       if (prototype === null) continue
-      const [name, replace] = 'fillResult' in prototype ? batches : commands
-      replaceMethod(prototype, name, replace)
+      if ('fillResult' in prototype) replaceMethod(prototype, 'exec', exec => watchedMethod(exec, { read, rowsIn }))
+      else replaceMethod(prototype, 'sendCommand', watchedSend)
     }
   },
 }
@@ -106,9 +106,6 @@ function read(_args: readonly unknown[], pipeline: object): AskedQuery | null {
   if (Number(Reflect.get(pipeline, '_transactions')) > 0) return null
   return readBatch('pipeline', Number(Reflect.get(pipeline, 'length')))
 }
-
-const batches = ['exec', (exec: AnyFunction) => watchedMethod(exec, { read, rowsIn: () => null })] as const
-const commands = ['sendCommand', watchedSend] as const
 
 /** Commands are sent again after a reconnection, when nobody takes their promise. */
 const known = new WeakSet<object>()

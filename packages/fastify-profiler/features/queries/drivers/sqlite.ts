@@ -21,7 +21,15 @@ const databases = new WeakMap<object, object>()
 /** The class of statements is exported by neither library, so that it is patched when the first is prepared. */
 function watchedPrepare(prepare: AnyFunction): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
-    const statement: unknown = prepared(prepare, this, args, watched)
+    let statement: unknown
+    try {
+      statement = Reflect.apply(prepare, this, args)
+    } catch (error) {
+      // A statement that is wrong fails before it can be a query.
+      const asked = readText(args, this)
+      if (asked !== null) beginQuery(asked, watched)?.fail(error)
+      throw error
+    }
     if (!isObject(statement)) return statement
     databases.set(statement, this)
     replaceMethod(statement, 'bind', watchedBind)
@@ -46,17 +54,6 @@ function watchedBind(bind: AnyFunction): AnyFunction {
   return function watched(this: object, ...values: unknown[]): unknown {
     bound.set(this, values)
     return Reflect.apply(bind, this, values)
-  }
-}
-
-/** A statement that is wrong fails before it can be a query. */
-function prepared(prepare: AnyFunction, database: object, args: readonly unknown[], below: AnyFunction): unknown {
-  try {
-    return Reflect.apply(prepare, database, args)
-  } catch (error) {
-    const asked = readText(args, database)
-    if (asked !== null) beginQuery(asked, below)?.fail(error)
-    throw error
   }
 }
 
