@@ -3,7 +3,7 @@ import { clearInterval, setInterval } from 'node:timers'
 import type { Collector } from '../collect.ts'
 import type { Boundary } from '../guard.ts'
 import type { RequestSecrets } from '../mask/request-secrets.ts'
-import type { Profile } from '../profile.ts'
+import type { Exception, Profile, Query } from '../profile.ts'
 import { Recorder, type RecorderParts } from '../watch/recorder.ts'
 import type { RequestIdentity } from '../watch/request-identity.ts'
 import type { ProfileStore } from './profile-store.ts'
@@ -84,7 +84,7 @@ export class LateWork {
     if (followed.isOver) followed.secrets = null
     if (amount === 0) return
     const add = (profile: Profile) => {
-      collector.addLate(profile, recorder, secrets)
+      for (const part of collector.collectLate(recorder, secrets, profile.duration)) addPart(profile, part)
       if (followed.left <= 0) profile.notes.push(`A profile holds ${workKept} pieces of what came after it was stored.`)
     }
     boundary.guard(() => rewrite(store, recorder.token, recorded.bounds.bytes, add), undefined)
@@ -135,4 +135,35 @@ class FollowedRequest {
 /** How much has been recorded. */
 function amountOf({ failures, lines, spans }: Recorder): number {
   return failures.length + lines.length + spans.length
+}
+
+/** Adds to a stored profile what came later. */
+function addPart(profile: Profile, { database, exceptions = [], http, logs = [] }: Partial<Profile>): void {
+  const before = profile.exceptions.length
+  const parentOf = ({ parent }: Exception) => (parent === null ? null : parent + before)
+  profile.exceptions.push(...exceptions.map(exception => ({ ...exception, parent: parentOf(exception) })))
+  profile.logs.push(...logs)
+  if (database != null) {
+    const { failed, queries, rows, shapes } = database
+    const all = (profile.database ??= { ...database, count: 0, failed: 0, rows: 0, repetitions: [], queries: [] })
+    all.count += addCalls(all.queries, queries)
+    all.failed += failed
+    all.rows += rows
+    all.shapes = Math.max(all.shapes, shapes, new Set(all.queries.map(({ sql }) => sql)).size)
+  }
+  if (http != null) {
+    const all = (profile.http ??= { ...http, count: 0, failed: 0, calls: [] })
+    all.count += addCalls(all.calls, http.calls)
+    all.failed += http.failed
+  }
+}
+
+/** Adds calls, and replaces those that were unfinished. @returns the number of new ones */
+function addCalls<Call extends Pick<Query, 'duration' | 'start'>>(calls: Call[], added: readonly Call[]): number {
+  const count = calls.length
+  for (const call of added) {
+    const place = calls.findIndex(({ duration, start }) => duration === null && start === call.start)
+    calls.splice(place === -1 ? calls.length : place, 1, call)
+  }
+  return calls.length - count
 }
