@@ -76,7 +76,7 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
       _payload: unknown,
       done: DoneFuncWithErrOrRes,
     ) {
-      const tables = reads.staleTablesOf(request.raw)
+      const tables = request.recorder === null ? [] : reads.staleTablesOf(request.recorder)
       if (tables.length > 0 && app.profiler.access.judge(request.raw) === 'allowed') {
         reply.header('x-debug-stale', tables.join(', '))
       }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { EntityCacheEvents, EntityMetadata, ReadOutcome } from '../../src/cache/entity-cache.ts'
 import { Attachment, currentRecorder, isSensitiveField, masked, type Recorder, toMicroseconds } from 'fastify-profiler'
 
@@ -34,7 +33,7 @@ const noTables: readonly string[] = []
 /** Records the cache reads of each profiled request. */
 export class ReadLog {
   readonly #requests = new Attachment<RequestReads>()
-  readonly #stale = new WeakMap<IncomingMessage, Set<string>>()
+  readonly #stale = new Attachment<Set<string>>()
 
   /** @returns a function that stops listening */
   listen(events: EntityCacheEvents): () => void {
@@ -51,14 +50,14 @@ export class ReadLog {
   }
 
   /** The tables whose records in the response may be stale. */
-  staleTablesOf(raw: IncomingMessage): readonly string[] {
-    const tables = this.#stale.get(raw)
+  staleTablesOf(recorder: Recorder): readonly string[] {
+    const tables = this.#stale.get(recorder)
     return tables === undefined ? noTables : [...tables]
   }
 
   #readStale(table: string): void {
-    const raw = currentRecorder()?.raw
-    if (raw !== undefined) this.#stale.set(raw, (this.#stale.get(raw) ?? new Set()).add(table))
+    const recorder = currentRecorder()
+    if (recorder !== undefined) this.#stale.set(recorder, (this.#stale.get(recorder) ?? new Set()).add(table))
   }
 
   #read({ table, key: column }: EntityMetadata, key: string, outcome: ReadOutcome): void {

@@ -21,7 +21,6 @@ import {
   type Outcome,
   type Profile,
   profileVersion,
-  type Query,
   type RequestRecord,
   type ResponseRecord,
   type Span,
@@ -115,12 +114,7 @@ function describeHead(exchange: Exchange, mask: Mask) {
   }
 }
 
-interface HeaderLines {
-  request: HeaderLine[]
-  response: HeaderLine[]
-}
-
-function headerLinesOf({ raw, response }: Exchange): HeaderLines {
+function headerLinesOf({ raw, response }: Exchange) {
   return { request: receivedLines(raw), response: sentLines(response) }
 }
 
@@ -132,14 +126,8 @@ export function headerOf(lines: readonly HeaderLine[], wanted: string): string |
 function receivedLines({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
   if (!Array.isArray(rawHeaders)) return Object.entries(headers).map(([name, value]) => [name, String(value)])
   const lines: HeaderLine[] = []
-  let name: string | null = null
-  for (const text of rawHeaders) {
-    if (name === null) {
-      name = text
-    } else {
-      lines.push([name, text])
-      name = null
-    }
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    lines.push([String(rawHeaders[index]), String(rawHeaders[index + 1])])
   }
   return lines
 }
@@ -157,7 +145,7 @@ function sentLines(response: ServerResponse): HeaderLine[] {
 /** Learns the secrets in an exchange's headers, URL, body and parameters, and those that panels have named. */
 function learnSecrets(
   { recorder, request }: Exchange,
-  headers: HeaderLines,
+  headers: ReturnType<typeof headerLinesOf>,
   standing: KnownSecrets | null,
   bounds: ProfileBounds,
 ): RequestSecrets {
@@ -380,37 +368,6 @@ function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], ma
   }
 }
 
-/** Adds to a stored profile what came later. */
-function addPart(profile: Profile, { database, exceptions = [], http, logs = [] }: Partial<Profile>): void {
-  const before = profile.exceptions.length
-  const parentOf = ({ parent }: Exception) => (parent === null ? null : parent + before)
-  profile.exceptions.push(...exceptions.map(exception => ({ ...exception, parent: parentOf(exception) })))
-  profile.logs.push(...logs)
-  if (database != null) {
-    const { failed, queries, rows, shapes } = database
-    const all = (profile.database ??= { ...database, count: 0, failed: 0, rows: 0, repetitions: [], queries: [] })
-    all.count += addCalls(all.queries, queries)
-    all.failed += failed
-    all.rows += rows
-    all.shapes = Math.max(all.shapes, shapes, new Set(all.queries.map(({ sql }) => sql)).size)
-  }
-  if (http != null) {
-    const all = (profile.http ??= { ...http, count: 0, failed: 0, calls: [] })
-    all.count += addCalls(all.calls, http.calls)
-    all.failed += http.failed
-  }
-}
-
-/** Adds calls, and replaces those that were unfinished. @returns the number of new ones */
-function addCalls<Call extends Pick<Query, 'duration' | 'start'>>(calls: Call[], added: readonly Call[]): number {
-  const count = calls.length
-  for (const call of added) {
-    const place = calls.findIndex(({ duration, start }) => duration === null && start === call.start)
-    calls.splice(place === -1 ? calls.length : place, 1, call)
-  }
-  return calls.length - count
-}
-
 /** Makes a profile of every exchange, even if not all of it can be read. */
 export class Collector {
   readonly #parts: CollectionParts
@@ -440,12 +397,14 @@ export class Collector {
     }
   }
 
-  /** Adds to a stored profile what its request has done since, with the request's own secrets masked. */
-  addLate(profile: Profile, recorder: Recorder, secrets: RequestSecrets): void {
+  /**
+   * Makes what to add to a stored profile, of what its request has done since, with the request's own secrets masked.
+   * @param duration of the request
+   */
+  collectLate(recorder: Recorder, secrets: RequestSecrets, duration: number): Partial<Profile>[] {
     learnRecorded(recorder, secrets)
-    const collecting = this.#collecting(recorder, secrets, profile.duration)
-    addPart(profile, collectFailures(collecting))
-    for (const { collectLate } of features) addPart(profile, collectLate?.(collecting) ?? {})
+    const collecting = this.#collecting(recorder, secrets, duration)
+    return [collectFailures(collecting), ...features.map(({ collectLate }) => collectLate?.(collecting) ?? {})]
   }
 
   /** Makes only the exceptions of an exchange, masked and bounded. Throws if a value cannot be read. */

@@ -417,9 +417,10 @@ t.test('closing the application ends the sampling of its requests', async t => {
 t.test('sampling stops while a request goes on for too long, and the profile says so', async t => {
   const app = await workshop(t)
   const [stopped, over] = [deferred(), deferred()]
-  app.get('/long', async ({ recorder }) => {
+  app.get('/long', async request => {
+    const { recorder } = request
     if (recorder === null) throw new Error('There is no recorder.')
-    sampleIfAsked({ recorder, route: '/long', mayAsk: () => true, unended: () => [] }, 20)
+    sampleIfAsked({ recorder, request, route: '/long', mayAsk: () => true, unended: () => [] }, 20)
     const { note } = recorder
     recorder.note = sentence => {
       note.call(recorder, sentence)

@@ -179,12 +179,16 @@ await app.close()`
   t.same([errors, code], [[], 0])
 })
 
-t.test('of two copies of the profiler one watches, and the other says so', async t => {
-  // Below the repository, where it finds its dependencies.
-  const copy = t.testdir()
+/** Copies the package to a folder below the repository, where the copy finds its dependencies. */
+function copyPackage(folder: string): string {
   for (const name of ['dist', 'core/view/assets', 'features', 'package.json']) {
-    cpSync(join(installedPackage, name), join(copy, name), { recursive: true })
+    cpSync(join(installedPackage, name), join(folder, name), { recursive: true })
   }
+  return folder
+}
+
+t.test('of two copies of the profiler one watches, and the other says so', async t => {
+  const copy = copyPackage(t.testdir())
   const flags = ['--import', join(copy, 'dist/register.js'), ...flag]
   const { told, errors, code } = await run(t, simple, { flags })
   t.equal(told.length, 2)
@@ -192,6 +196,26 @@ t.test('of two copies of the profiler one watches, and the other says so', async
   t.match(errors[0], /^fastify-profiler: Another copy of the profiler, [\d.]+, watches the application already\.$/)
   t.match(errors[1], /^fastify-profiler: http:/)
   t.same([errors.length, code], [2, 0])
+})
+
+t.test('with two copies of the profiler, rejections that nobody handles end the process as without', async t => {
+  const copy = copyPackage(t.testdir())
+  const source = `import Fastify from 'fastify'
+import profiler from 'fastify-profiler'
+import other from '${copy}/dist/index.js'
+await Fastify().register(profiler)
+await Fastify().register(other)
+const handle = ({ message }) => tell(message)
+process.on('unhandledRejection', handle)
+Promise.reject(new Error('handled'))
+await new Promise(resolve => setImmediate(resolve))
+process.off('unhandledRejection', handle)
+tell(process.listenerCount('unhandledRejection'))
+Promise.reject(new Error('nobody handles this'))`
+  const { told, errors, code } = await run(t, source, { flags: [] })
+  t.same(told, ['handled', 0])
+  t.match(errors.join('\n'), 'Error: nobody handles this')
+  t.equal(code, 1)
 })
 
 t.test('an application may decorate requests with any name', async t => {

@@ -5,11 +5,14 @@ import pg from 'pg'
 import type { FastifyInstance, InjectOptions, RouteHandlerMethod } from 'fastify'
 import t from 'tap'
 import { servePostgres } from './drivers/postgres-server.ts'
+import { flag, run } from './flagged.ts'
 import { pageOf, profiledApp } from './profiled-app.ts'
 
 const port = await servePostgres(t)
 const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 20 })
-const service = createServer(({ url = '' }, response) => {
+const traces: unknown[] = []
+const service = createServer(({ headers, url = '' }, response) => {
+  if (url.includes('traced')) traces.push([headers.traceparent, headers.tracestate])
   response.writeHead(url.includes('broken') ? 503 : 200).end()
 }).listen(0, '127.0.0.1')
 await once(service, 'listening')
@@ -23,7 +26,7 @@ const stored = (app: FastifyInstance) => app.profiler.settled()
 
 /** Asks for a page again and again, until it says something. */
 async function pageThatSays(app: FastifyInstance, path: string, said: RegExp, accept = 'text/markdown') {
-  for (let end = Date.now() + 10_000; ; await new Promise(resolve => setTimeout(resolve, 20))) {
+  for (let end = Date.now() + 60_000; ; await new Promise(resolve => setTimeout(resolve, 20))) {
     const page = await pageOf(app, path, accept)
     if (said.test(page) || Date.now() > end) return page
   }
@@ -31,7 +34,7 @@ async function pageThatSays(app: FastifyInstance, path: string, said: RegExp, ac
 
 /** An application that works on when the profile of its answer has been stored. */
 async function lateApp(work: Record<string, RouteHandlerMethod>, t: Parameters<typeof profiledApp>[0]) {
-  const app = await profiledApp(t, { patience: 10 })
+  const app = await profiledApp(t, { patience: 10, propagateTo: [origin] })
   for (const [path, handler] of Object.entries(work)) app.get(`/${path}`, handler)
   const ask = async (request: InjectOptions | string) => {
     const { headers } = await app.inject(request)
@@ -169,4 +172,50 @@ t.test('of 1,100 requests whose late work goes on, that of the oldest is stored 
   for (const panel of panels) t.match(await pageThatSays(app, panel, /failed: /), /1 failed[^]*failed: /)
   t.equal((await app.profiler.search({})).total, 1100)
   await waiting.end()
+})
+
+t.test('requests that are made after the response belong to the trace of the request', async t => {
+  const answers = new EventEmitter()
+  const { app, ask } = await lateApp(
+    {
+      calls: async () => {
+        void once(answers, 'stored').then(async () => fetch(`${origin}/traced`))
+      },
+    },
+    t,
+  )
+  const trace = 'a'.repeat(32)
+  const token = await ask({ url: '/calls', headers: { traceparent: `00-${trace}-${'b'.repeat(16)}-01` } })
+  answers.emit('stored')
+  t.match(await pageThatSays(app, `${token}?panel=http-client`, /traced/), 'traced')
+  t.match(traces, [[new RegExp(`^00-${trace}-[\\da-f]{16}-01$`), `fastify-profiler=${token}`]])
+})
+
+t.test('a timer keeps nothing of its request in memory, nor its secrets once nothing more is recorded', async t => {
+  const source = `import { EventEmitter } from 'node:events'
+import Fastify from 'fastify'
+import { text } from 'node:stream/consumers'
+import { getHeapSnapshot } from 'node:v8'
+const secret = () => ['k3y', '0f', 'the', 'museum', '1789'].join('-')
+const app = Fastify({ logger: { stream: { write () {} } } })
+const kept = {}
+const answers = new EventEmitter()
+app.post('/', async request => {
+  Object.assign(kept, { raw: new WeakRef(request.raw), body: new WeakRef(request.body) })
+  setTimeout(() => {}, 60_000).unref()
+  once(answers, 'stored').then(() => { for (let line = 0; line < 30; line++) app.log.warn('late') })
+  return 'ok'
+})
+const { headers } = await app.inject({ method: 'POST', url: '/', headers: { 'x-api-key': secret() }, payload: { a: 1 } })
+const link = '/_profiler/' + headers['x-debug-token']
+const profile = async () => (await app.inject({ url: link, headers: { accept: 'application/json' } })).json()
+await profile()
+answers.emit('stored')
+while ((await profile()).logs.length < 20) await new Promise(resolve => setTimeout(resolve, 20))
+gc()
+tell(Object.keys(kept).filter(name => kept[name].deref() !== undefined))
+tell((await text(getHeapSnapshot())).includes(secret()))
+await app.close()`
+  const { told, errors, code } = await run(t, source, { flags: ['--expose-gc', ...flag] })
+  t.same([told, errors, code], [[[], false], [], 0])
 })

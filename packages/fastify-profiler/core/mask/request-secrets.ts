@@ -112,9 +112,11 @@ export class RequestSecrets {
     this.#isKnownCurrent = false
   }
 
-  /** Lets go of the values that it has learnt from. */
+  /** Keeps only the secrets: neither the values that it has learnt from, nor the patterns that find the secrets. */
   release(): void {
     for (const seen of this.#seen) seen.clear()
+    this.#known = null
+    this.#isKnownCurrent = false
   }
 
   /** Learns the secrets of a structure by the names of its fields. */

@@ -1,7 +1,7 @@
 import type { StoreBounds } from '../bounds.ts'
 import type { Configuration, Profile } from '../profile.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
-import { newToken } from '../watch/recorder.ts'
+import { newToken } from '../watch/request-identity.ts'
 import { type Batch, bytesOf } from './profile-segment.ts'
 import { parseProfile, type ProfileText, samplesIn, type StoredSummary } from './profile-text.ts'
 import { matcherOf, newestFirst, pageOf } from './search.ts'

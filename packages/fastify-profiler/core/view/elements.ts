@@ -153,16 +153,14 @@ const worse = html`<svg class="severity error" viewBox="0 0 14 14" role="img" ar
 
 const same = html`<b class="muted" aria-hidden="true">=</b>`
 
+const severities = { good: note, neutral: note, warning, error, better, worse, same }
+
 /** How bad something is, or what became of it. */
-export type Severity = Tone | 'better' | 'worse' | 'same'
+export type Severity = keyof typeof severities
 
 /** The mark of a severity. Each has a shape of its own, so that nobody needs its colour. */
 export function renderSeverity(severity: Severity): Markup {
-  if (severity === 'error') return error
-  if (severity === 'better') return better
-  if (severity === 'worse') return worse
-  if (severity === 'same') return same
-  return severity === 'warning' ? warning : note
+  return severities[severity]
 }
 
 /** Space before what is below something else. */
@@ -188,14 +186,18 @@ export function statusText(status: number | null): string {
   return phrase === undefined ? String(status) : `${status} ${phrase}`
 }
 
+const outcomes: Record<Outcome, string | null> = {
+  completed: null,
+  aborted: 'Client went away',
+  broken: 'Response cut off by the server',
+  hijacked: 'Answered outside Fastify',
+  upgraded: 'Upgraded to another protocol',
+  unfinished: 'Server shut down first',
+}
+
 /** An unusual outcome in a few words; null for a completed request. */
 export function outcomeText(outcome: Outcome): string | null {
-  if (outcome === 'aborted') return 'Client went away'
-  if (outcome === 'broken') return 'Response cut off by the server'
-  if (outcome === 'hijacked') return 'Answered outside Fastify'
-  if (outcome === 'upgraded') return 'Upgraded to another protocol'
-  if (outcome === 'unfinished') return 'Server shut down first'
-  return null
+  return outcomes[outcome]
 }
 
 /** The tone of an outcome: an error if the server is at fault. */
@@ -216,12 +218,7 @@ export const levelNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] a
 
 /** The name of a pino level; a custom level has the name of the nearest one below. */
 export function levelName(level: number): (typeof levelNames)[number] {
-  if (level >= 60) return 'fatal'
-  if (level >= 50) return 'error'
-  if (level >= 40) return 'warn'
-  if (level >= 30) return 'info'
-  if (level >= 20) return 'debug'
-  return 'trace'
+  return levelNames.findLast((_, index) => level >= (index + 1) * 10) ?? 'trace'
 }
 
 /** What a view has to know to show a location. */

@@ -1,11 +1,10 @@
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import { type AnyFunction, isFunction } from '../foreign-value.ts'
 import { Recorder, type RecorderParts } from './recorder.ts'
 import { asLoading, loadingScope, LoadingStep, type StepDescription } from './recorders.ts'
+import { identify } from './request-identity.ts'
 
 /** Steps that are recorded. */
 const stepsKept = 500
@@ -44,8 +43,6 @@ export class ApplicationStart {
   changed: () => void = () => {}
   readonly #recorded: RecorderParts
   readonly #deadline: NodeJS.Timeout
-  /** Stands for a request in the recorders of all steps. */
-  readonly #raw = new IncomingMessage(new Socket())
   #hooksLeft = 0
   #areHooksRunning = false
 
@@ -124,7 +121,7 @@ export class ApplicationStart {
     clearTimeout(this.#deadline)
     for (const { recorder } of this.steps) {
       recorder.finish()
-      recorder.forget()
+      recorder.release()
     }
   }
 
@@ -134,7 +131,7 @@ export class ApplicationStart {
       if (description.kind === 'hook') this.#endHook()
       return null
     }
-    const step = new LoadingStep(description, asLoading(new Recorder(this.#raw, null, this.#recorded)))
+    const step = new LoadingStep(description, asLoading(new Recorder(identify({}), this.#recorded)))
     this.steps.push(step)
     description.parent?.children.push(step)
     this.#deadline.refresh()

@@ -50,7 +50,9 @@ export class MoreOperations {
       shared.span.outcome = 'unfinished'
       this.#end(shared)
     }
-    return [...this.#ended.values()].flat()
+    const spans = [...this.#ended.values()].flat()
+    this.#ended.clear()
+    return spans
   }
 
   #end({ span }: Shared): void {

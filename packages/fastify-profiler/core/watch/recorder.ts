@@ -1,107 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from '../bounds.ts'
 import { isError, read } from '../foreign-value.ts'
-import type { ConnectionWait, DispatchPointName, Exception, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
+import type { ConnectionWait, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
 import { eventLoop } from './event-loop.ts'
+import { type Failure, Failures, type FailureSource } from './failures.ts'
 import { MoreOperations } from './more-operations.ts'
-import { RequestClock, RunningCalls, SpanList, Work } from './running-calls.ts'
-
-/** Who told of an error: Fastify, code of the application that caught it, or a line of the log. The first says most. */
-const sources = ['thrown', 'caught', 'logged'] as const
-export type FailureSource = (typeof sources)[number]
-
-export interface Failure {
-  error: unknown
-  from: FailureSource
-  /** Ids of the spans that threw it, in order: a caught error may be thrown again. */
-  spans: number[]
-  /** Ids of the error handlers that were called with it. */
-  handlers: number[]
-  /** The dispatch point in which Fastify itself failed; null if a span threw it, or if the application handled it. */
-  phase: DispatchPointName | null
-  /** Nobody caught it: before the response, or after it. Missing if somebody did. */
-  uncaught?: Exception['uncaught']
-}
-
-/** Remembers each error of one request once. */
-class Failures {
-  readonly list: Failure[] = []
-  dropped = 0
-  readonly #limit: number
-  #lastDropped: unknown
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /** Remembers an error, or one more span that threw it. */
-  add(error: unknown, span: number | null, from: FailureSource = 'thrown'): void {
-    const spans = span === null ? [] : [span]
-    const known = this.of(error)
-    if (known !== undefined) {
-      known.spans.push(...spans)
-      known.from = sources.find(source => source === from || source === known.from) ?? from
-    } else if (this.list.length < this.#limit) this.list.push({ error, from, spans, handlers: [], phase: null })
-    else if (error !== this.#lastDropped) {
-      // The same error is added by each hook and handler it passes through.
-      this.#lastDropped = error
-      this.dropped++
-    }
-  }
-
-  /** The failure of an error; undefined if it was not remembered. */
-  of(error: unknown): Failure | undefined {
-    return this.list.find(failure => failure.error === error)
-  }
-}
-
-// For performance: one buffer holds the bytes of 256 tokens, since a buffer for each is costly to collect as garbage.
-const tokenBytes = 9
-let random = Buffer.alloc(0)
-
-/** A token of 72 random bits, URL-safe. */
-export function newToken(): string {
-  if (random.length < tokenBytes) random = randomBytes(tokenBytes * 256)
-  const token = random.toString('base64url', 0, tokenBytes)
-  random = random.subarray(tokenBytes)
-  return token
-}
-
-/** The key under which this profiler passes on its token in `tracestate`. */
-const key = 'fastify-profiler'
-
-const validParent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/
-const validToken = /^[\w-]{12}$/
-
-/** The headers of an outgoing request. */
-interface OutgoingHeaders {
-  has(name: string): boolean
-  add(name: string, value: string): void
-}
-
-/** The token of the profiled request that led to this one; null if its headers name none. */
-function parentIn({ headers }: IncomingMessage): string | null {
-  const { tracestate } = headers
-  if (typeof tracestate !== 'string') return null
-  for (const member of tracestate.split(',')) {
-    const [name, token = ''] = member.trim().split('=')
-    if (name === key) return validToken.test(token) ? token : null
-  }
-  return null
-}
-
-/** Adds the W3C's trace headers to a request to one of the application's own services, unless it has some. */
-export function addTraceHeaders(recorder: Recorder, origin: string, headers: OutgoingHeaders): void {
-  if (!recorder.propagatesTo(origin) || headers.has('traceparent')) return
-  const digest = createHash('sha256').update(recorder.token).digest('hex')
-  const { traceparent } = recorder.raw.headers
-  const trace = validParent.exec(String(traceparent))?.[1]
-  headers.add('traceparent', `00-${trace ?? digest.slice(0, 32)}-${digest.slice(32, 48)}-01`)
-  if (!headers.has('tracestate')) headers.add('tracestate', `${key}=${recorder.token}`)
-}
+import type { RequestIdentity } from './request-identity.ts'
+import { type RequestClock, RunningCalls, SpanList, Work } from './running-calls.ts'
 
 /** The properties of a span that a panel sets. */
 export interface SpanDescription {
@@ -154,14 +60,13 @@ const secretsKept = 1000
  * Records what happens in one request, within bounds, until the profile is stored. Panels keep their own records as
  * Attachments of the recorder.
  */
-export class Recorder {
-  /** 72 random bits, URL-safe. */
+export class Recorder implements RequestIdentity {
   readonly token: string
   readonly parent: string | null
+  readonly trace: string | null
   /** Whether the profiler has sent the request, to repeat its parent. */
   isReplay?: true
   readonly time = Date.now()
-  readonly raw: IncomingMessage
   readonly method: string
   readonly url: string
   readonly lines: RecordedLine[] = []
@@ -170,7 +75,6 @@ export class Recorder {
   readonly marks = new Map<DispatchPointName, number>()
   readonly loopAtStart: EventLoopUtilization = performance.eventLoopUtilization()
   readonly heapAtStart = getHeapStatistics().used_heap_size
-  /** The client's address, read at once because a closed socket has none. */
   readonly remoteAddress: string | null
   readonly clock: RequestClock
   /** The open spans of panels and response hooks. The profile waits for these, for a limited time. */
@@ -185,8 +89,8 @@ export class Recorder {
   finished = false
   /** Milliseconds until the response was sent or the client left; null before. */
   ended: number | null = null
-  /** Finds what records the request once this one has finished; null if nothing does. */
-  successor: () => Recorder | null = () => null
+  /** Records what the request does once this one has finished; null if nothing does. */
+  successor: { readonly open: Recorder | null } | null = null
 
   readonly #bounds: ProfileBounds
   readonly #propagateTo: readonly string[]
@@ -197,17 +101,14 @@ export class Recorder {
   /** How many operations of each kind have spans. */
   readonly #operations: Partial<Record<SpanKind, number>> = {}
 
-  /** @param before the recorder of the same request until its profile was stored */
-  constructor(raw: IncomingMessage, parent: string | null, { bounds, propagateTo }: RecorderParts, before?: Recorder) {
-    this.token = before?.token ?? newToken()
-    this.clock = before?.clock ?? new RequestClock(this.token)
-    this.raw = raw
-    this.parent = parent ?? parentIn(raw)
-    const { method = 'GET', url = '/', socket } = raw
-    this.method = method
-    this.url = url
-    // Some adapters make requests without a socket.
-    this.remoteAddress = socket?.remoteAddress ?? null
+  constructor(identity: RequestIdentity, { bounds, propagateTo }: RecorderParts) {
+    this.token = identity.token
+    this.parent = identity.parent
+    this.trace = identity.trace
+    this.clock = identity.clock
+    this.method = identity.method
+    this.url = identity.url
+    this.remoteAddress = identity.remoteAddress
     this.#bounds = bounds
     this.#propagateTo = propagateTo
     this.#spans = new SpanList(bounds.spans)
@@ -239,7 +140,7 @@ export class Recorder {
 
   /** What records the request now: this one, or its successor; null if nothing does any more. */
   get open(): Recorder | null {
-    return this.finished ? this.successor() : this
+    return this.finished ? (this.successor?.open ?? null) : this
   }
 
   /** Milliseconds since the request arrived. */
@@ -390,7 +291,7 @@ export class Recorder {
     eventLoop.leave()
   }
 
-  /** Drops what the stored profile has, since late work may keep this recorder for long. */
+  /** Drops what the stored profile has: the recorder stays as long as a connection or timer that the request made. */
   release(): void {
     this.#spans.spans = []
     this.secrets.clear()
@@ -401,7 +302,7 @@ export class Recorder {
   forget(): void {
     this.spans.length = 0
     this.lines.length = 0
-    this.failures.length = 0
+    this.#failures.forget()
     this.calls.clear()
     this.records = {}
   }

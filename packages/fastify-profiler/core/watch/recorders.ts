@@ -8,6 +8,7 @@ import type { Location } from '../profile.ts'
 import { pathOfUrl } from '../request-target.ts'
 import { Attachment } from './attachment.ts'
 import { Recorder, type RecorderParts } from './recorder.ts'
+import { identify } from './request-identity.ts'
 
 /** Holds the recorder of the current request across asynchronous calls. */
 export const recorderScope = new AsyncLocalStorage<Recorder>()
@@ -106,7 +107,7 @@ export class Recorders {
       const known = this.#recorders.get(raw)
       if (known !== undefined || this.#ownPages.areAskedFor(raw) || this.#abandoned.has(raw)) return known
       const replay = arrivingReplay()
-      const recorder = new Recorder(raw, replay?.of ?? currentToken(), this.#parts)
+      const recorder = new Recorder(identify(raw, replay?.of ?? currentToken()), this.#parts)
       for (const note of this.#notes) recorder.note(note)
       replay?.arrive(recorder)
       this.#recorders.set(raw, recorder)

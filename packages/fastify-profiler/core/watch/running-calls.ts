@@ -78,25 +78,12 @@ export class RunningCalls {
   /** Begins a hook or handler. @returns the span's id; null if the profile is full */
   open(traced: TracedFunction): number | null {
     if (this.#spans.refuses()) return null
-    const { kind, name, hook, routeLevel, dispatchPoint, plugin, location } = traced
+    const { hook } = traced
     const start = this.#clock.now()
     if (hook === 'preSerialization') this.#answeredAt(start)
     const before = this.#running.at(-1)
     if (before !== undefined && !hooksApart.has(hook ?? '')) before.gaveOn ??= start
-    const span: Span = {
-      parent: null,
-      kind,
-      name,
-      hook,
-      routeLevel,
-      dispatchPoint,
-      plugin,
-      location,
-      start,
-      duration: 0,
-      outcome: 'unfinished',
-      detail: null,
-    }
+    const span: Span = { parent: null, ...traced, start, duration: 0, outcome: 'unfinished', detail: null }
     const id = this.#spans.add(span)
     this.#running.push({ id, span, gaveOn: null, waitsSince: null, waited: 0, form: null, isAwaited: false })
     if (hook === 'onResponse') this.#work.begin()

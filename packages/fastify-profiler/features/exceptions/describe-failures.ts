@@ -4,7 +4,7 @@ import type { CollectingRecorded } from '../../core/feature.ts'
 import { attempt, isError, listOf, nameOfError, read, textOf } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
-import type { Failure } from '../../core/watch/recorder.ts'
+import type { Failure } from '../../core/watch/failures.ts'
 import { describeLifecycle, type Origins } from '../../core/dispatch-points.ts'
 
 const frame =

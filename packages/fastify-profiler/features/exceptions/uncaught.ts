@@ -23,17 +23,25 @@ function hear(error: unknown): void {
 
 const rejection = 'unhandledRejection'
 
+const key = Symbol.for('fastify-profiler.listeners')
+const shared: object & { [key]?: WeakSet<object> } = globalThis
+
+/** The listeners of all copies of the package, which must not take each other's for the application's. */
+const own = (shared[key] ??= new WeakSet()).add(hear)
+
 /** Listens for uncaught errors without catching them, and marks the request whose error ends the process. */
 export function watchUncaught(): void {
   process.on('uncaughtExceptionMonitor', hear)
   // A listener would keep the process from crashing, so there is one only while the application has its own.
   if (process.listenerCount(rejection) > 0) process.prependListener(rejection, hear)
-  process.on('newListener', (event, listener) => {
-    const isFirst = listener !== hear && process.listenerCount(rejection) === 0
-    if (event === rejection && isFirst) process.on(rejection, hear)
+  process.on('newListener', (event, listener: object) => {
+    const isAlone = event === rejection && !own.has(listener) && !process.listeners(rejection).includes(hear)
+    if (isAlone) process.on(rejection, hear)
   })
   process.on('removeListener', event => {
-    if (event === rejection && process.listenerCount(rejection) === 1) process.off(rejection, hear)
+    if (event === rejection && process.listeners(rejection).every(listener => own.has(listener))) {
+      process.off(rejection, hear)
+    }
   })
   process.on('exit', code => {
     if (code === 0 || newest === null || Date.now() - newest.time > longestEnd) return

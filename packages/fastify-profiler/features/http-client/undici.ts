@@ -4,7 +4,7 @@ import { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { type AnyFunction, isObject, propertyOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import { watchBody } from '../../core/watch/exchange.ts'
-import { addTraceHeaders } from '../../core/watch/recorder.ts'
+import { addTraceHeaders } from '../../core/watch/request-identity.ts'
 import { replaceMethod } from '../queries/drivers/driver.ts'
 import { beginHttpCall, type HttpClientCall } from './http-calls.ts'
 

@@ -8,8 +8,6 @@ import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { isSampleKind, type SampleKind } from './samples.ts'
 
-type AskingRequest = Omit<EnteredRequest, 'request'>
-
 /** Samples as V8 gives them: the content of a `.cpuprofile`, or of a `.heapprofile`. */
 export type RawSamples = Profiler.Profile | HeapProfiler.SamplingHeapProfile
 
@@ -187,7 +185,7 @@ export function samplingOf(recorder: Recorder): Sampling | null {
 }
 
 /** Samples a request that asks for it, or whose route is armed. */
-export function sampleIfAsked(request: AskingRequest, most = longest): void {
+export function sampleIfAsked(request: EnteredRequest, most = longest): void {
   const { recorder, unended } = request
   running?.sampling.meet(recorder)
   const kind = askedKind(request) ?? takeArmed(request)
@@ -199,12 +197,12 @@ export function sampleIfAsked(request: AskingRequest, most = longest): void {
   if (running?.sampling === sampling) for (const other of unended()) sampling.meet(other)
 }
 
-function askedKind({ recorder, mayAsk }: AskingRequest): SampleKind | null {
-  const asked = recorder.raw.headers['x-profile']
+function askedKind({ request, mayAsk }: EnteredRequest): SampleKind | null {
+  const asked = request.raw.headers['x-profile']
   return isSampleKind(asked) && mayAsk() ? asked : null
 }
 
-function takeArmed({ recorder: { method }, route }: AskingRequest): SampleKind | null {
+function takeArmed({ recorder: { method }, route }: EnteredRequest): SampleKind | null {
   if (armed.size === 0 || running !== null || route === undefined) return null
   const found = armedTo(method, route)
   armed.delete(keyOf(method, route))

@@ -11,7 +11,7 @@ import { panelData } from '../home/profile-page.ts'
 import { endOfBody, permitsReports, permitToolbar, toolbarHash } from './toolbar-place.ts'
 import { formatBytes, formatShare } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
-import type { Replace } from '../../core/watch/body-replacement.ts'
+import type { Replace } from '../../core/watch/answer.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 
 const rowsShown = 5

@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -78,6 +79,60 @@ t.test('a driver that fails to read a query harms neither the query nor the prof
   t.equal((await app.inject('/run')).statusCode, 200)
   t.match(await onlyProfile(t, app, '/run'), { status: 200, database: null })
   t.equal(lines.filter(line => line.includes('There is no text.')).length, 1)
+})
+
+t.test('an answer that a driver fails to read reaches the application, with one log line', async t => {
+  const folder = makeFolder()
+  const hostile = {
+    valueOf() {
+      throw new Error('It is no number.')
+    },
+  }
+  const endless: unknown[] = []
+  endless.push(endless)
+  const redis = tracingChannel<unknown, object>('node-redis:command')
+  const settling = `class Command {
+  constructor (answer) {
+    this.name = 'exists'
+    this.promise = new Promise((resolve, reject) => Object.assign(this, { resolve, reject, answer }))
+  }
+}`
+  const ioredis = makePackage(
+    folder,
+    'ioredis',
+    `${settling}
+exports.Redis = class Redis {
+  sendCommand (command) { command.resolve(command.answer); return command.promise }
+  exists (answer) { return this.sendCommand(new Command(answer)) }
+}`,
+  )
+  const postgres = makePackage(
+    folder,
+    'postgres',
+    `exports.Query = class Query {
+  constructor (answer) { Object.assign(this, { answer, strings: ['select 1'] }); this.handler = () => {} }
+  handle () { this.resolve(this.answer) }
+  then (resolve, reject) { Object.assign(this, { resolve, reject }); this.handle() }
+}`,
+  )
+  const cases: Record<string, [answer: unknown, ask: (answer: unknown) => unknown]> = {
+    ioredis: [Symbol('7'), async answer => new (require(ioredis).Redis)().exists(answer)],
+    postgres: [endless, async answer => new Promise(resolve => new (require(postgres).Query)(answer).then(resolve))],
+    'node-redis': [hostile, async answer => redis.tracePromise(async () => answer, { args: ['EXISTS', 'key'] })],
+  }
+  for (const [name, [answer, ask]] of Object.entries(cases)) {
+    const { messages, logger } = keptLines('warn')
+    const app = await profiledApp(t, { directory: join(folder, name) }, { logger })
+    let answered: unknown
+    app.get('/run', async () => {
+      answered = await ask(answer)
+      return 'done'
+    })
+    t.equal((await app.inject('/run')).body, 'done', name)
+    t.equal(answered, answer, name)
+    t.match(await onlyProfile(t, app, '/run'), { status: 200, database: { count: 1 } })
+    t.same(messages, ['The profiler failed; the request did not'], name)
+  }
 })
 
 t.test('an ES module that cannot be loaded is told once in the log', async t => {

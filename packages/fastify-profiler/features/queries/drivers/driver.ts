@@ -161,7 +161,7 @@ export function followPromise(
 ): PromiseLike<unknown> {
   return promise.then(
     result => {
-      resolved(result)
+      driverBoundary.guard(() => resolved(result), undefined)
       return result
     },
     (error: unknown) => {
@@ -179,7 +179,7 @@ export function hear(owner: object, name: 'resolve' | 'reject', tell: (value: un
   const settle: unknown = Reflect.get(owner, name)
   if (!isFunction(settle) || heard.has(settle)) return
   const watched = function (this: unknown, ...values: unknown[]): unknown {
-    tell(values[0])
+    driverBoundary.guard(() => tell(values[0]), undefined)
     return Reflect.apply(settle, this, values)
   }
   heard.add(watched)

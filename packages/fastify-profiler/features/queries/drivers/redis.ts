@@ -160,7 +160,12 @@ export const channelDriver: Driver = {
 
 function follow(name: string, read: (context: object) => AskedQuery | null): void {
   const calls = new WeakMap<object, QueryCall>()
-  const callOf = (context: unknown) => (isObject(context) ? calls.get(context) : undefined)
+  /** An error thrown in a subscriber would end the process. */
+  const tell = (context: unknown, end: (call: QueryCall) => void) =>
+    driverBoundary.guard(() => {
+      const call = isObject(context) ? calls.get(context) : undefined
+      if (call !== undefined) end(call)
+    }, undefined)
   tracingChannel(name).subscribe({
     start: function started(context: unknown) {
       driverBoundary.guard(() => {
@@ -172,11 +177,11 @@ function follow(name: string, read: (context: object) => AskedQuery | null): voi
     },
     end() {},
     asyncStart() {},
-    asyncEnd(context) {
-      const call = callOf(context)
-      const result = propertyOf(context, 'result')
-      call?.end(foundBy(call.query.statement, result), result)
-    },
-    error: context => callOf(context)?.fail(propertyOf(context, 'error')),
+    asyncEnd: context =>
+      tell(context, call => {
+        const result = propertyOf(context, 'result')
+        call.end(foundBy(call.query.statement, result), result)
+      }),
+    error: context => tell(context, call => call.fail(propertyOf(context, 'error'))),
   })
 }
