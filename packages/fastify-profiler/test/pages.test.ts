@@ -76,8 +76,8 @@ t.test('the exception panel has the same sections and counts as the error page',
     throw new Error('it broke', { cause: new Error('worn out') })
   })
   const headings = (page: string) =>
-    [...page.matchAll(/<h([23]) id="([\w-]+)-title">([\w ]+) <span class="count">(\d+)</g)].map(
-      ([, level, id, ...counted]) => [level, id, counted.join(' ')].join(' '),
+    [...page.matchAll(/<section id="([\w-]+)"><h([23])>([\w ]+) <span class="count">(\d+)</g)].map(
+      ([, id, level, ...counted]) => [level, id, counted.join(' ')].join(' '),
     )
   const sections = (level: number, logs: number) =>
     ['exceptions Exceptions 2', `logs Logs ${logs}`, 'stack-traces Stack Traces 2'].map(name => `${level} ${name}`)
@@ -635,7 +635,7 @@ for (const [what, routerOptions] of Object.entries({
     ] as const) {
       t.match((await app.inject(url)).json(), expected, url)
     }
-    t.match((await app.inject(`/_profiler/${token}/exception.css`)).body, '.exception')
+    t.match((await app.inject(`/_profiler/${token}/exception.css`)).body, '.chain')
     t.match((await app.inject('/_profiler/assets/toolbar.js')).body, 'profiler-toolbar')
     t.match((await app.inject('/_profiler/a/b')).json().error, 'no page "a/b"')
     t.equal((await app.inject(`/_profiler/${token}/cpu`)).headers.location, `/_profiler/${token}?panel=cpu`)

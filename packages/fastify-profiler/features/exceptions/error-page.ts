@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
-import { type Fact, renderFacts } from '../../core/view/block.ts'
+import { blocksHtml, type Fact, renderFacts } from '../../core/view/block.ts'
 import { statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
 import { assets, assetUrl, renderDocument, renderTopBar } from '../../core/view/page.ts'
@@ -9,8 +9,8 @@ import { formatDuration } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/curl-command.ts'
 import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routing/routing-panel.ts'
-import { causeFacts, renderExceptionSections } from './exception-panel.ts'
-import { renderErrorMarkdown } from './exceptions-markdown.ts'
+import { causeFacts } from './exception-panel.ts'
+import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
 
 /**
  * The diagnostic page for a failed request, on the application's own URL. Its stylesheet is inlined, so that the page
@@ -42,7 +42,7 @@ ${renderFacts(errorFacts(context), context)}
 <li><a href="#stack-traces">Stack Traces <span class="count">${exceptions.length}</span></a></li>
 </ul></nav>
 ${renderGaps(profile)}
-${renderExceptionSections(context, 2)}
+${blocksHtml(failureSections(context), context, 2)}
 <details class="fold trace"><summary>This page as Markdown</summary><pre tabindex="0"><code id="markdown">${renderErrorMarkdown(context)}</code></pre></details>
 <p class="only-narrow"><a class="button" href="${profileUrl(base, profile.token, 'exception')}">Open profile</a></p>
 </main>

@@ -10,7 +10,7 @@ import { resolveFrames } from './source-excerpt.ts'
 import type { Replace } from '../../core/watch/body-replacement.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 import { renderErrorPage } from './error-page.ts'
-import { renderErrorMarkdown } from './exceptions-markdown.ts'
+import { renderErrorMarkdown } from './failure-sections.ts'
 
 /** Headers that describe the application's body, which the diagnostic page replaces. */
 const ofTheOldBody = [

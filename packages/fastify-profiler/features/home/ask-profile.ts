@@ -5,10 +5,10 @@ import { sliceTime } from '../performance/exclusive-time.ts'
 import type { Profile } from '../../core/profile.ts'
 import { locationText, statusText } from '../../core/view/elements.ts'
 import { blocks, code } from '../../core/view/markdown.ts'
-import { excerptOf } from '../exceptions/source-excerpt.ts'
+import { excerptMarkdown, excerptOf } from '../exceptions/source-excerpt.ts'
 import { panelData, panelMarkdown, renderProfileMarkdown } from './profile-page.ts'
 import { formatDuration } from '../../core/view/units.ts'
-import { exceptionsMarkdown, excerptMarkdown } from '../exceptions/exceptions-markdown.ts'
+import { exceptionBlocks } from '../exceptions/exceptions.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
 import { failedCalls } from '../performance/failed-calls.ts'
 import { findingsOf } from '../performance/findings.ts'
@@ -90,7 +90,9 @@ function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Sec
     ...(isRoutingFailure(profile)
       ? [part('Nearest routes', 'routing', blocksMarkdown(nearestRoutes(profile), root))]
       : []),
-    ...(exceptions.length > 0 ? [part('Exceptions', 'exception', exceptionsMarkdown(exceptions, '##', root))] : []),
+    ...(exceptions.length > 0
+      ? [part('Exceptions', 'exception', blocksMarkdown(exceptionBlocks(profile, context), root))]
+      : []),
     ...(warnings.length > 0 ? [part('Warnings and errors of the log', 'logs', logsMarkdown(warnings, root))] : []),
     ...(client !== undefined && failedCalls(profile).some(({ what }) => what === 'call')
       ? [panelSection(context, client, 0)]

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { Profile } from '../../core/profile.ts'
 import { errorPagePolicy, profilerPolicy } from '../../core/view/page.ts'
-import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
+import { renderErrorMarkdown } from '../../features/exceptions/failure-sections.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
 import { context, exception, failedProfile, notFoundProfile, ownFrame, profile } from './example-profile.ts'
 
@@ -84,13 +84,6 @@ t.test('the policy allows the stylesheet by the hash of its text, and nothing in
 t.test('the Markdown has the request, the nearest routes, the exceptions and the logs', async t => {
   const shown = renderErrorMarkdown(context(notFoundProfile()))
   t.match(shown, /^# 404 Not Found: No route found.*## Nearest routes.*## Exceptions \(2\).*## Logs \(2\)/s)
-})
-
-t.test('the Markdown of a failure without exceptions and logs is minimal', async t => {
-  t.equal(
-    renderErrorMarkdown(context(profile({ status: 503, logs: [], url: '/' }))),
-    '# 503 Service Unavailable\n\n`GET /`, profile `/_profiler/k3Jx9PzQ4wTn`\n\n## Exceptions (0)\n\n## Logs (0)\n\n## Stack Traces (0)\n',
-  )
 })
 
 t.test('the Markdown has at most 2,000 tokens, whatever failed, and says where the rest is', async t => {
