@@ -163,7 +163,7 @@ t.test('a request that may change something is not replayed', async t => {
     const page = (await post(app, token, { accept: 'text/html' })).body
     t.match(page, message)
     t.match(page, `<code>curl &#39;http://localhost:80/rooms/7`)
-    t.equal((await post(app, token, { accept: 'text/markdown' })).body, `# Not replayed\n\n${message}\n`)
+    t.match((await post(app, token, { accept: 'text/markdown' })).body, `# Not replayed\n\n${message}\n`)
     t.notMatch(await pageOf(app, token), '>Replay<')
   }
   t.equal(seen.length, 4)

@@ -19,6 +19,7 @@ import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { answerText, refusal } from '../home/question.ts'
+import { depthsOf } from '../exceptions/exceptions.ts'
 import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../performance/exclusive-time.ts'
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar, timesText } from '../performance/performance-panel.ts'
@@ -138,13 +139,6 @@ function stepsMarkdown(spans: readonly Span[], root: string): string {
 
 function nameOf({ hook, name, outcome }: Span): string {
   return [name, hook, outcome === 'continued' ? null : outcome].filter(part => part !== null).join(', ')
-}
-
-/** How deep each span is. A parent is recorded before its children. */
-function depthsOf(spans: readonly Span[]): number[] {
-  const depths: number[] = []
-  for (const { parent } of spans) depths.push(parent === null ? 0 : (depths[parent] ?? 0) + 1)
-  return depths
 }
 
 /** The newest start of the application, under the token "boot". */

@@ -8,7 +8,7 @@ import { renderGaps, renderRequestLine, timeText } from '../home/profile-header.
 import { formatDuration } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/curl-command.ts'
-import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routing/routing-panel.ts'
+import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { causeFacts } from './exception-panel.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
 
@@ -56,20 +56,11 @@ function errorFacts(context: ViewContext): Fact[] {
   const referer = profile.request.headers.find(([name]) => name.toLowerCase() === 'referer')?.[1]
   return [
     ['Time', formatDuration(profile.duration)],
-    ...(isRoutingFailure(profile) ? nearestFact(profile) : []),
     ...causeFacts(profile),
     ...(referer === undefined ? [] : [['Linked from', { code: referer }] as const]),
     ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
     ['When', timeText(profile.time)],
   ]
-}
-
-function nearestFact({ path, routing }: Profile): Fact[] {
-  const [nearest] = nearPaths(routing.nearMisses)
-  if (nearest === undefined) return []
-  const pieces = comparePaths(path, nearest.url).filter(({ change }) => change !== 'excess')
-  const route = html`<code>${nearest.method.join(', ')} ${pieces.map(renderPiece)}</code>`
-  return [['Nearest', { html: route, markdown: '' }]]
 }
 
 /** The title of a failure without an exception. */

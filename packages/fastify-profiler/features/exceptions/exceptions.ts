@@ -22,10 +22,10 @@ export function rootCauseOf(exceptions: readonly Exception[], from = 0): number 
   return next === undefined ? from : rootCauseOf(exceptions, next)
 }
 
-/** How many errors are above each one. */
-function depthsOf(exceptions: readonly Exception[]): number[] {
+/** How many others are above each one. A parent comes before what is below it. */
+export function depthsOf(items: ReadonlyArray<{ parent: number | null }>): number[] {
   const depths: number[] = []
-  for (const { parent } of exceptions) depths.push(parent === null ? 0 : (depths[parent] ?? -1) + 1)
+  for (const { parent } of items) depths.push(parent === null ? 0 : (depths[parent] ?? -1) + 1)
   return depths
 }
 

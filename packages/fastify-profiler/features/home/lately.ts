@@ -111,26 +111,21 @@ ${blocksHtml(findings, place)}</section>`
 
 /** The requests lately by route, by statement and by exception, beside each other. */
 export function renderTables({ exceptions, left, routes, statements }: Overview, base: string, place: Place): Markup {
-  const part = (section: string, note: string, blocks: Block[]): Block[] =>
-    blocks.length === 0 ? [] : [{ section, note, blocks }]
   const tables = [
-    ...part(
-      'By route',
-      'failed first',
-      folded(routes, left.routes, 'more route', some => routeTable(some, base)),
-    ),
-    ...part(
+    ['By route', 'failed first', folded(routes, left.routes, 'more route', some => routeTable(some, base))],
+    [
       'By SQL shape',
       'most time first',
       folded(statements, left.statements, 'more statement', some => statementTable(some, base)),
-    ),
-    ...part(
+    ],
+    [
       'By exception',
       'failed first',
       folded(exceptions, left.exceptions, 'more exception', some => exceptionTable(some, base)),
-    ),
-  ]
-  return html`<div class="home">${blocksHtml(tables, place, 2)}</div>`
+    ],
+  ] as const
+  const sections = tables.flatMap(([section, note, blocks]) => (blocks.length === 0 ? [] : [{ section, note, blocks }]))
+  return html`<div class="home">${blocksHtml(sections, place, 2)}</div>`
 }
 
 /** A table of the first rows, and a folded one of the others. @param left those that are not even there */

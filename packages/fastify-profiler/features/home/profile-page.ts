@@ -1,5 +1,6 @@
 import type { ProfileAction, RelatedProfiles } from '../../core/feature.ts'
 import type { AnyPanel, Badge, ViewContext } from '../../core/panel.ts'
+import { attempt } from '../../core/foreign-value.ts'
 import type { Json, Profile } from '../../core/profile.ts'
 import { blocksHtml, blocksMarkdown, emptyBlocks } from '../../core/view/block.ts'
 import { outcomeText, statusText } from '../../core/view/elements.ts'
@@ -49,17 +50,9 @@ export function menuEntries(panels: readonly AnyPanel[], profile: Profile): Menu
       name: panel.name,
       label: panel.label,
       empty: data === null,
-      badge: data === null ? null : badgeOf(panel, data),
+      badge: data === null ? null : attempt(() => panel.badge?.(data) ?? null, null),
     }
   })
-}
-
-function badgeOf(panel: AnyPanel, data: unknown): Badge | null {
-  try {
-    return panel.badge?.(data) ?? null
-  } catch {
-    return null
-  }
 }
 
 /** The menu of panels. `urlOf`: where a panel is. `open`: the panel that is shown; null if all are. */

@@ -328,10 +328,6 @@ function describeLogLine({ start, line, location }: RecordedLine, time: RequestT
 }
 
 function parseLine(line: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isRecord(value) ? value : { msg: line }
-  } catch {
-    return { msg: line }
-  }
+  const value = attempt((): unknown => JSON.parse(line), null)
+  return isRecord(value) ? value : { msg: line }
 }

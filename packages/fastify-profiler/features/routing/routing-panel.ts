@@ -102,7 +102,7 @@ export function nearMissText({ host, method, reason, url, version }: NearMiss, p
 }
 
 /** The near misses with one entry for each path that is defined in one place, whatever its methods. */
-export function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
+function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
   const byPath = new Map<string, NearMiss>()
   for (const miss of misses) {
     const { host, location, reason, url, version } = miss
@@ -154,7 +154,7 @@ function routeName({ host, reason, url, version }: NearMiss, path: string): Inli
 }
 
 /** A route's path with what the request lacks marked, and what it has in excess struck. */
-export function renderPiece({ text, change }: PathPiece): Markup {
+function renderPiece({ text, change }: PathPiece): Markup {
   if (change === 'missing') return html`<mark class="differs">${text}</mark>`
   return change === 'excess' ? html`<del>${text}</del>` : html`${text}`
 }

@@ -1,7 +1,7 @@
 import { timeKindOf } from '../performance/exclusive-time.ts'
 import { type Diagnosis, features } from '../../core/feature.ts'
 import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../../core/panel.ts'
-import { visible } from '../../core/foreign-value.ts'
+import { attempt, visible } from '../../core/foreign-value.ts'
 import type { MemoryUse, Profile } from '../../core/profile.ts'
 import { isNavigation, untouched } from '../../core/view/debug-answer.ts'
 import { locationText, statusText, statusTone } from '../../core/view/elements.ts'
@@ -104,12 +104,10 @@ export function toolbarEntries(context: ViewContext, panels: readonly AnyPanel[]
   const entries = panels.flatMap(panel => {
     const data = panelData(panel, context.profile)
     if (data === null) return []
-    try {
+    return attempt(() => {
       const item = panel.toolbarItem?.(data, context) ?? null
       return item === null ? [] : [entryOf(item, panel.name)]
-    } catch {
-      return []
-    }
+    }, [])
   })
   return [...entries, entryOf(heapItem(context.profile.memory), 'performance')]
 }
