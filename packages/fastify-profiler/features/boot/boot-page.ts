@@ -158,7 +158,7 @@ export function bootRoutes(app: FastifyInstance, sources: PageSources): void {
 }
 
 /** A start that takes longer, in milliseconds, is told in the overview. */
-const slowFrom = 1000
+const slowStartFrom = 1000
 
 /** What the page shows, for agents and the command line. */
 export const bootQuestion: Question = {
@@ -174,7 +174,7 @@ export const bootQuestion: Question = {
   command: { name: 'boot', takes: '', count: [0, 0], says: 'how the application started', operands: () => ({}) },
   lately(sources) {
     const boot = bootOf(sources)
-    return boot === null || (boot.state === 'ready' && boot.duration < slowFrom) ? null : bootSentence(boot)
+    return boot === null || (boot.state === 'ready' && boot.duration < slowStartFrom) ? null : bootSentence(boot)
   },
   async answer({ given, number, tokens }, sources) {
     const boot = bootOf(sources)

@@ -4,7 +4,7 @@ import { type Block, blocksMarkdown, emptyBlocks } from '../../core/view/block.t
 import { statusText } from '../../core/view/elements.ts'
 import { blocks, code, plain } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
-import { fitLines, fitParts, shortened } from '../home/fit-markdown.ts'
+import { fitLines, fitParts, cutToBytes } from '../home/fit-markdown.ts'
 import { logsMarkdown, renderLogTable } from '../logs/logs-panel.ts'
 import { isSilentFailure } from '../performance/failed-calls.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
@@ -86,14 +86,14 @@ const headMost = 400
  */
 export function renderErrorMarkdown(context: ViewContext): string {
   const { base, profile, root } = context
-  const message = shortened(profile.exceptions[0]?.message ?? '', headMost)
+  const message = cutToBytes(profile.exceptions[0]?.message ?? '', headMost)
   const head = blocks(
     `# ${statusText(profile.status)}${message === '' ? '' : `: ${plain(message)}`}`,
-    `${code(shortened(`${profile.method} ${profile.url}`, headMost))}, profile ${code(shortened(`${base}/${profile.token}`, headMost))}`,
+    `${code(cutToBytes(`${profile.method} ${profile.url}`, headMost))}, profile ${code(cutToBytes(`${base}/${profile.token}`, headMost))}`,
   )
   const parts = failureSections(context).map(({ blocks, count, panel, section }) => ({
     heading: count === undefined ? section : `${section} (${count})`,
-    url: shortened(profileUrl(base, profile.token, panel), headMost),
+    url: cutToBytes(profileUrl(base, profile.token, panel), headMost),
     markdown: blocksMarkdown(blocks, root),
   }))
   const texts = fitParts(

@@ -1,4 +1,4 @@
-import { shortened } from './fit-markdown.ts'
+import { cutToBytes } from './fit-markdown.ts'
 import { exceptionWords } from './like-requests.ts'
 import {
   type ExceptionOverview,
@@ -24,7 +24,7 @@ import {
 } from '../../core/view/units.ts'
 import { searchQuery } from '../../core/view/urls.ts'
 import { kindView } from '../performance/exclusive-time.ts'
-import { slowFrom } from './profile-list.ts'
+import { slowRequestFrom } from './profile-list.ts'
 
 /** Something that is wrong with a route lately. */
 interface RouteFinding extends Finding {
@@ -35,7 +35,7 @@ interface RouteFinding extends Finding {
 /** What is wrong with a route lately, in words, the worst first. */
 function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
   const { count: all, exception, failed, slower, token } = route
-  const name = shortened(routeName(route), longestCell)
+  const name = cutToBytes(routeName(route), longestCell)
   const url = routeUrl(route, base)
   const thrown = route.troubles.find(({ what }) => what === 'fails')
   const { detail, location } = thrown ?? { detail: exception ?? '', location: null }
@@ -44,7 +44,7 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
     route: name,
     tone: failures.has(what) ? ('error' as const) : ('warning' as const),
     claim,
-    detail: shortened(detail, longestCell),
+    detail: cutToBytes(detail, longestCell),
     places: [location ?? []].flat(),
     aside: { html: html``, markdown: code(example) },
   })
@@ -59,7 +59,7 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
     ...route.troubles
       .filter(({ what }) => what !== 'fails')
       .map(({ what, claim, count: some, detail, location, token }) => {
-        const said = shortened(claim, longestCell).replace(/\.$/, '')
+        const said = cutToBytes(claim, longestCell).replace(/\.$/, '')
         return found(what, [`${name}: ${said}, in `, these(some), ' requests.'], detail, location, token)
       }),
     ...(slower === null
@@ -197,7 +197,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
       figures('SQL', true),
     ],
     rows: routes.map(route => [
-      { link: { code: shortened(routeName(route), longestCell) }, to: routeUrl(route, base) },
+      { link: { code: cutToBytes(routeName(route), longestCell) }, to: routeUrl(route, base) },
       { code: route.token },
       route.count.toLocaleString('en'),
       ...timesOf(route),
@@ -209,7 +209,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
 }
 
 function slowCell(ms: number): Inline {
-  return ms >= slowFrom ? { strong: formatMilliseconds(ms), tone: 'warning' } : formatMilliseconds(ms)
+  return ms >= slowRequestFrom ? { strong: formatMilliseconds(ms), tone: 'warning' } : formatMilliseconds(ms)
 }
 
 function countCell(number: number, tone?: 'error' | 'warning'): Inline {
@@ -225,7 +225,7 @@ export function statementTable(statements: readonly StatementOverview[], base: s
     columns: [{ label: 'Statement' }, example, tally, ...times],
     rows: statements.map(statement => [
       {
-        link: { code: shortened(statement.sql, longestCell) },
+        link: { code: cutToBytes(statement.sql, longestCell) },
         to: `${base}/search?${searchQuery({ statement: statement.sql }, 1)}`,
       },
       { code: statement.token },
@@ -243,7 +243,7 @@ export function exceptionTable(exceptions: readonly ExceptionOverview[], base: s
     columns: [{ label: 'Exception' }, example, tally, figures('Last')],
     rows: exceptions.map(({ token, exception, count, fails, last }) => [
       {
-        link: { strong: shortened(exception, longestCell), tone: fails ? 'error' : 'warning' },
+        link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
         to: `${base}/search?${searchQuery({ exception: exceptionWords(exception) }, 1)}`,
       },
       { code: token },

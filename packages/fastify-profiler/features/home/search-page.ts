@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Overview, overviewOf } from './overview.ts'
-import { shortened } from './fit-markdown.ts'
+import { cutToBytes } from './fit-markdown.ts'
 import { type Period, readSearch, type Search } from './search-criteria.ts'
 import { wordsOf } from './search-words.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
@@ -13,11 +13,11 @@ import type { PageSources } from '../../core/feature.ts'
 import { assetUrl, linkStylesheet, renderDocument, renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime } from '../../core/view/units.ts'
-import { inputTime, profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
+import { inputTime, profileUrl, searchQuery } from '../../core/view/urls.ts'
 import { hatchPattern } from '../performance/waterfall.ts'
 import { renderTables, renderTroubles } from './lately.ts'
 import { liveRowsOf, serverId } from './live-rows.ts'
-import { originsOf, renderProfileList, renderProfileRow, slowFrom } from './profile-list.ts'
+import { originsOf, renderProfileList, renderProfileRow, searchUrl, slowRequestFrom } from './profile-list.ts'
 
 /** Where the form leads, and what it offers besides the standard fields. */
 export interface SearchBarOptions {
@@ -114,7 +114,7 @@ ${renderSearchBox(criteria, options)}
 ${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, polls: result.polls, isLive: home !== null })}
 ${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All requests</a></p>`}</section>
 ${hasOverview && renderTables(home.overview, base, home.place)}`,
-    footer: html`<p>Amber: ${slowFrom} ms or more, or one query repeated in a loop.${hasOverview && ' SQL of a route: the median count.'}</p>`,
+    footer: html`<p>Amber: ${slowRequestFrom} ms or more, or one query repeated in a loop.${hasOverview && ' SQL of a route: the median count.'}</p>`,
   })
 }
 
@@ -132,17 +132,13 @@ function renderLiveControls({ base }: SearchBarOptions): Markup {
 
 /** Links to frequent searches. */
 function renderShortcuts({ base }: SearchBarOptions): Markup {
-  return html`<nav class="right chips" aria-label="Frequent searches"><a class="chip" href="${base}/">All</a><a class="chip" href="${base}/search?status=%3E%3D500">Failed</a><a class="chip" href="${base}/search?status=4xx">Refused</a><a class="chip" href="${base}/search?durationFrom=${slowFrom}">Over ${slowFrom} ms</a></nav>`
+  return html`<nav class="right chips" aria-label="Frequent searches"><a class="chip" href="${base}/">All</a><a class="chip" href="${base}/search?status=%3E%3D500">Failed</a><a class="chip" href="${base}/search?status=4xx">Refused</a><a class="chip" href="${base}/search?durationFrom=${slowRequestFrom}">Over ${slowRequestFrom} ms</a></nav>`
 }
 
 function renderPaging({ criteria, page, pages }: SearchResult, { base, panel }: SearchBarOptions): Markup | null {
   if (pages < 2) return null
-  const link = (to: number, label: string, rel: string): Markup => {
-    const query = [searchQuery(criteria, to), panel === undefined ? '' : `panel=${urlPart(panel)}`]
-      .filter(part => part !== '')
-      .join('&')
-    return html`<a rel="${rel}" href="${base}/search${query !== '' && `?${query}`}">${label}</a>`
-  }
+  const link = (to: number, label: string, rel: string): Markup =>
+    html`<a rel="${rel}" href="${searchUrl(base, criteria, to, panel)}">${label}</a>`
   return html`<nav class="paging" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer', 'prev') : html`<span></span>`}<span>Page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}</span>${page < pages ? link(page + 1, 'Older', 'next') : html`<span></span>`}</nav>`
 }
 
@@ -168,11 +164,11 @@ export function profilesMarkdown(profiles: readonly ProfileSummary[], base: stri
     profiles.map(profile => [
       code(`${base}/${profile.token}`),
       String(profile.status ?? 'none'),
-      code(shortened(`${profile.method} ${profile.url}`, longestCell)),
+      code(cutToBytes(`${profile.method} ${profile.url}`, longestCell)),
       formatDuration(profile.duration),
       String(profile.queries.count),
-      profile.route === null ? '' : code(shortened(profile.route, longestCell)),
-      plain(shortened(profile.exception ?? '', longestCell)),
+      profile.route === null ? '' : code(cutToBytes(profile.route, longestCell)),
+      plain(cutToBytes(profile.exception ?? '', longestCell)),
       formatTime(profile.time),
     ]),
   )

@@ -58,7 +58,7 @@ function pages(profile: Profile): string[] {
       { base: '/_profiler', root: '' },
       { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all', place: noPlace },
     ),
-    renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, {
+    renderNotFoundPage({ what: 'part', token: profile.token, why: profile.url, panels }, list.profiles, {
       base: '/_profiler',
       root: '',
     }),

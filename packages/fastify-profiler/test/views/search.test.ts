@@ -65,7 +65,7 @@ const search = (changes: Partial<SearchResult> = {}, others: object = {}) =>
 
 t.test('the fields are folded below one search box, which has the search in words', async t => {
   const page = search({ criteria: { status: '5xx', text: 'louvre' } }, { panel: 'logs' })
-  for (const each of [page, renderNotFoundPage({ what: 'profile', token: 'abc' }, summaries, options)]) {
+  for (const each of [page, renderNotFoundPage({ what: 'part', why: 'Gone.' }, summaries, options)]) {
     t.match(each, /<form class="search-box".*<input type="search" name="q".*<details class="fold">/s)
   }
   t.match(page, 'value="status:5xx louvre"')
