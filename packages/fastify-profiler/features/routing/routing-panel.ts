@@ -22,14 +22,21 @@ const placeholder = /[:*]/
  */
 export function comparePaths(asked: string, route: string): PathPiece[] {
   const [segments, wanted] = [asked.split('/'), route.split('/')]
-  if (wanted.at(-1) === '*') segments[wanted.length - 1] = '*'
   const pieces: PathPiece[] = []
   const add = (text: string, change: PathPiece['change']) => {
     const last = pieces.at(-1)
     if (last?.change === change) last.text += text
     else if (text !== '') pieces.push({ text, change })
   }
-  const length = wanted.at(-1) === '*' ? wanted.length : Math.max(segments.length, wanted.length)
+  // A wildcard matches the rest.
+  if (wanted.at(-1) === '*') segments.splice(wanted.length - 1, Infinity, '*')
+  // What both end with stays together: only the slash of /late//night is in excess.
+  const tail: string[] = []
+  while (segments.length !== wanted.length && wanted.length > 1 && segments.at(-1) === wanted.at(-1)) {
+    tail.unshift(`/${wanted.pop()}`)
+    segments.pop()
+  }
+  const length = Math.max(segments.length, wanted.length)
   for (let index = 0; index < length; index++) {
     const [segment, expected] = [segments[index], wanted[index]]
     const slash = index === 0 ? '' : '/'
@@ -47,6 +54,7 @@ export function comparePaths(asked: string, route: string): PathPiece[] {
       add(expected.slice(expected.length - end), 'same')
     }
   }
+  add(tail.join(''), 'same')
   return pieces
 }
 

@@ -254,14 +254,6 @@ t.test('a single slow call and lost time are findings, too, and calls at once cl
   )
 })
 
-t.test('the exception panel shows the chain, and the nearest routes of a path without one', async t => {
-  t.match(pageOf(failedProfile(), 'exception'), /MuseumError.*AggregateError/s)
-  t.match(
-    markdownOf(notFoundProfile({ logs: [] }), 'exception'),
-    /### Nearest routes\n.*### Exceptions \(\d\).*### Logs \(0\)\n.*### Stack Traces/s,
-  )
-})
-
 t.test('the lifecycle panel shows what interrupted which dispatch point, and who handled the error', async t => {
   const of = notFoundProfile()
   const [, first, second, , , , handling] = lifecyclePanel.view(of.lifecycle, context(of))
