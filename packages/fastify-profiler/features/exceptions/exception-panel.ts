@@ -10,7 +10,6 @@ import { sendFormats } from '../../core/view/send-formats.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
-import { failedQueryOf } from './failed-query.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
 import { exceptionCard, nearestOwnFrame, rootCauseOf } from './exceptions.ts'
 
@@ -23,8 +22,7 @@ export function causeFacts(profile: Profile): Fact[] {
   if (thrown === undefined || isRoutingFailure(profile)) return []
   const index = rootCauseOf(exceptions)
   const root = index === 0 ? undefined : exceptions[index]
-  const sender = failedQueryOf(profile)?.query.location ?? null
-  const line = isOfClient(thrown) ? null : (nearestOwnFrame(exceptions, index) ?? sender)
+  const line = isOfClient(thrown) ? null : nearestOwnFrame(exceptions, index)
   return [
     ...(root === undefined
       ? []
