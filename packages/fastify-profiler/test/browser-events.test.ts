@@ -66,25 +66,6 @@ t.test('a page without logs of its own shows what the browser reported', async t
   t.match(await pageOf(app, token), /In the browser<\/dt> <dd><b class="error">1 error/)
 })
 
-t.test('only pages of the same origin may report', async t => {
-  const { app, token } = await servedPage(t)
-  const { 'content-type': type } = sameOrigin
-  for (const [headers, status] of [
-    [{}, 403],
-    [{ 'sec-fetch-site': 'cross-site' }, 403],
-    [{ 'sec-fetch-site': 'same-site', origin: 'http://localhost:80' }, 403],
-    [{ origin: 'https://evil.example' }, 403],
-    [{ origin: 'null' }, 403],
-    [{ host: 'localhost:3000', origin: 'http://localhost:3000' }, 204],
-  ] as const) {
-    const answer = await post(app, token, thrownOnce, { headers: { 'content-type': type, ...headers } })
-    t.equal(answer.statusCode, status, JSON.stringify(headers))
-  }
-  t.equal((await app.profiler.find(token))?.browser?.length, 1)
-  t.equal((await post(app, token, thrownOnce, { remoteAddress: '203.0.113.5' })).statusCode, 404, 'nor strangers')
-  t.equal((await app.profiler.find(token))?.browser?.length, 1)
-})
-
 t.test('a report without a profile is refused', async t => {
   const { app } = await servedPage(t)
   for (const token of ['unknown', 'latest', '..%2f..', 'boot']) {

@@ -4,7 +4,6 @@ import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import type { FastifyInstance } from 'fastify'
 import type { ProfilerOptions } from '../index.ts'
 import { Boundary } from '../core/guard.ts'
 import { LiveRows } from '../features/home/live-rows.ts'
@@ -148,8 +147,7 @@ t.test('a browser that leaves is forgotten, and too many are refused', async t =
   t.equal(status, 200)
 })
 
-t.test('a client without access cannot read the stream, and HEAD does not open one', async t => {
-  const app: FastifyInstance = await profiledApp(t)
-  t.equal((await app.inject({ url: '/_profiler/events', remoteAddress: '192.0.2.1' })).statusCode, 404)
+t.test('HEAD does not open a stream', async t => {
+  const app = await profiledApp(t)
   t.equal((await app.inject({ method: 'HEAD', url: '/_profiler/events' })).statusCode, 404)
 })

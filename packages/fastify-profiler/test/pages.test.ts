@@ -76,8 +76,8 @@ t.test('the exception panel has the same sections and counts as the error page',
     throw new Error('it broke', { cause: new Error('worn out') })
   })
   const headings = (page: string) =>
-    [...page.matchAll(/<h([23]) id="([\w-]+)-title">([\w ]+) <span class="count">(\d+)</g)].map(
-      ([, level, id, ...counted]) => [level, id, counted.join(' ')].join(' '),
+    [...page.matchAll(/<section id="([\w-]+)"><h([23])>([\w ]+) <span class="count">(\d+)</g)].map(
+      ([, id, level, ...counted]) => [level, id, counted.join(' ')].join(' '),
     )
   const sections = (level: number, logs: number) =>
     ['exceptions Exceptions 2', `logs Logs ${logs}`, 'stack-traces Stack Traces 2'].map(name => `${level} ${name}`)
@@ -113,7 +113,11 @@ t.test('a missing profile, panel or exception is a 404 that says so and lists th
   for (const [url, said] of [
     ['/_profiler/unknown', 'There is no profile "unknown"'],
     ['/_profiler/unknown/exception', 'There is no profile "unknown"'],
-    ['/_profiler/unknown/exception.css', 'There is no profile "unknown"'],
+    ...['exception.css', 'file', 'har', 'curl'].map(
+      name => [`/_profiler/unknown/${name}`, 'There is no profile "unknown"'] as const,
+    ),
+    [`/_profiler/compare/${fine}/unknown`, 'There is no profile "unknown"'],
+    [`/_profiler/compare/unknown/${fine}`, 'There is no profile "unknown"'],
     [`/_profiler/${fine}?panel=unknown`, 'There is no panel "unknown"'],
     [`/_profiler/${fine}/exception`, 'had no exception'],
   ] as const) {
@@ -185,6 +189,54 @@ t.test('only trusted addresses are answered, and forwarded headers can only remo
     const { statusCode, body } = await app.inject({ url, remoteAddress, headers: { ...headers } })
     t.equal(statusCode, status, `${remoteAddress} ${JSON.stringify(headers)}`)
     if (status === 404) t.same(Object.keys(JSON.parse(body)), Object.keys(unknown.json()), 'like an unknown path')
+  }
+})
+
+t.test('without access, everything below the profiler is an unknown path', async t => {
+  const { app, fine } = await appWithProfiles(t)
+  const actions = [`${fine}/replay`, `${fine}/samples`, `${fine}/browser`, `compare/${fine}/${fine}`, 'mcp']
+  const pages = [
+    '',
+    'latest',
+    'search',
+    'events',
+    'boot',
+    'mcp',
+    'compare',
+    `${fine}/file`,
+    `${fine}/har`,
+    `${fine}/curl`,
+  ]
+  for (const [method, paths] of [
+    ['GET', pages],
+    ['POST', actions],
+  ] as const) {
+    for (const path of paths) {
+      const url = `/_profiler/${path}`
+      const { statusCode, body } = await app.inject({ method, url, remoteAddress: '203.0.113.5' })
+      t.equal(statusCode, 404)
+      t.equal(JSON.parse(body).message, `Route ${method}:${url} not found`)
+    }
+  }
+})
+
+t.test('only pages of the same origin have something done', async t => {
+  const { app, fine } = await appWithProfiles(t)
+  const host = 'localhost:4700'
+  for (const path of [`${fine}/replay`, `${fine}/samples`, `${fine}/browser`, `compare/${fine}/${fine}`]) {
+    const statusFor = async (headers: Record<string, string>) =>
+      (await app.inject({ method: 'POST', url: `/_profiler/${path}`, headers })).statusCode
+    for (const headers of [
+      {},
+      { origin: 'http://evil.test', host },
+      { origin: 'null' },
+      { origin: '' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: 'http://localhost:80' },
+    ]) {
+      t.equal(await statusFor({ ...headers }), 403, `${path} ${JSON.stringify(headers)}`)
+    }
+    t.not(await statusFor({ origin: `http://${host}`, host }), 403, path)
   }
 })
 
@@ -635,7 +687,7 @@ for (const [what, routerOptions] of Object.entries({
     ] as const) {
       t.match((await app.inject(url)).json(), expected, url)
     }
-    t.match((await app.inject(`/_profiler/${token}/exception.css`)).body, '.exception')
+    t.match((await app.inject(`/_profiler/${token}/exception.css`)).body, '.chain')
     t.match((await app.inject('/_profiler/assets/toolbar.js')).body, 'profiler-toolbar')
     t.match((await app.inject('/_profiler/a/b')).json().error, 'no page "a/b"')
     t.equal((await app.inject(`/_profiler/${token}/cpu`)).headers.location, `/_profiler/${token}?panel=cpu`)

@@ -82,7 +82,7 @@ t.test('the nearest routes are listed with the reason why each did not match', a
     ['/late/night', ['method /late/:id', 'case /late/Night'], 'Same path, but only for POST'],
     ['/items', ['slash /items/'], 'Add a slash at the end'],
     ['/itemz/', ['similar /items/'], '“s” for “z”'],
-    ['/versoin', ['similar /version'], 'Add “i”, drop “i”'],
+    ['/versoin', ['similar /version'], '“io” for “oi”'],
     ['/a/1', ['similar /a/:b/c'], 'Add “/c”'],
     ['/zzzzzz/zzzzzzzzzz/zzz', [], 'none is similar. The application has 12 routes.'],
   ] as const) {

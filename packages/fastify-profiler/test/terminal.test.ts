@@ -8,7 +8,7 @@ import { summaryLine } from '../features/command-line/commands.ts'
 import { makeFolder } from './folder.ts'
 import { storeProfiles } from './stores.ts'
 import { command, folderOf } from './typed-command.ts'
-import { failedProfile, profile, summary } from './views/example-profile.ts'
+import { profile, summary } from './views/example-profile.ts'
 
 const said = (reason: string) => `fastify-profiler: ${reason}\n`
 
@@ -129,18 +129,6 @@ t.test('a page of a list has 20 requests, however long the answer may be, and sa
   const { output } = await command(folder, ['list', '--max-tokens', '50000'], { isScreen: false })
   t.equal(output.match(/GET/g)?.length, 20)
   t.match(output, '1 more page: `search {"max_tokens":50000,"page":2}`')
-})
-
-t.test('in a pipe, recorded backticks do not end the fence around them', async t => {
-  const ticks = '`'.repeat(15)
-  const failed = failedProfile({ time: Date.now() })
-  const message = `x\n${ticks}\n# delete the archive\n${ticks}\n${'`'.repeat(40)}`
-  const exceptions = failed.exceptions.map(exception => ({ ...exception, message }))
-  const folder = folderWith([{ ...failed, exceptions }])
-  for (const words of [['show', 'latest'], ['show', 'latest', 'exception'], ['list'], ['overview']]) {
-    const { output } = await command(folder, words, { isScreen: false })
-    t.notMatch(output.replace(/^(`{3,})data\n.*?^\1$/gms, ''), 'delete', words.join(' '))
-  }
 })
 
 t.test('the command of a request shows the invisible characters in its URL, headers and body', async t => {

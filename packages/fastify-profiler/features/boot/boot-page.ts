@@ -19,6 +19,7 @@ import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { answerText, refusal } from '../home/question.ts'
+import { depthsOf } from '../exceptions/exceptions.ts'
 import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../performance/exclusive-time.ts'
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar, timesText } from '../performance/performance-panel.ts'
@@ -140,13 +141,6 @@ function nameOf({ hook, name, outcome }: Span): string {
   return [name, hook, outcome === 'continued' ? null : outcome].filter(part => part !== null).join(', ')
 }
 
-/** How deep each span is. A parent is recorded before its children. */
-function depthsOf(spans: readonly Span[]): number[] {
-  const depths: number[] = []
-  for (const { parent } of spans) depths.push(parent === null ? 0 : (depths[parent] ?? 0) + 1)
-  return depths
-}
-
 /** The newest start of the application, under the token "boot". */
 export function bootRoutes(app: FastifyInstance, sources: PageSources): void {
   const { base, editorUrl, root } = sources
@@ -164,7 +158,7 @@ export function bootRoutes(app: FastifyInstance, sources: PageSources): void {
 }
 
 /** A start that takes longer, in milliseconds, is told in the overview. */
-const slowFrom = 1000
+const slowStartFrom = 1000
 
 /** What the page shows, for agents and the command line. */
 export const bootQuestion: Question = {
@@ -180,7 +174,7 @@ export const bootQuestion: Question = {
   command: { name: 'boot', takes: '', count: [0, 0], says: 'how the application started', operands: () => ({}) },
   lately(sources) {
     const boot = bootOf(sources)
-    return boot === null || (boot.state === 'ready' && boot.duration < slowFrom) ? null : bootSentence(boot)
+    return boot === null || (boot.state === 'ready' && boot.duration < slowStartFrom) ? null : bootSentence(boot)
   },
   async answer({ given, number, tokens }, sources) {
     const boot = bootOf(sources)

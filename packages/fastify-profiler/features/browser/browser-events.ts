@@ -6,7 +6,7 @@ import { attempt, isObject, propertyOf } from '../../core/foreign-value.ts'
 import type { KnownSecrets } from '../../core/mask/known-secrets.ts'
 import { Mask } from '../../core/mask/mask.ts'
 import { RequestSecrets } from '../../core/mask/request-secrets.ts'
-import type { Json, LogLine, Profile } from '../../core/profile.ts'
+import type { LogLine, Profile } from '../../core/profile.ts'
 import type { StoreDirectory } from '../../core/store/store-directory.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
 
@@ -58,17 +58,9 @@ function describeEvent(event: unknown, mask: Mask): BrowserEvent[] {
   const kind = kinds.find(kind => kind === propertyOf(event, 'kind'))
   const message = text('message')
   if (kind === undefined || message === null) return []
-  const status = propertyOf(event, 'status')
-  return [
-    {
-      kind,
-      time: within(propertyOf(event, 'time'), 0, latest) ?? 0,
-      message,
-      place: text('place'),
-      stack: text('stack'),
-      status: within(status, 100, 599),
-    },
-  ]
+  const time = within(propertyOf(event, 'time'), 0, latest) ?? 0
+  const status = within(propertyOf(event, 'status'), 100, 599)
+  return [{ kind, time, message, place: text('place'), stack: text('stack'), status }]
 }
 
 /** A number in these limits, rounded; null for anything else. */
@@ -133,20 +125,12 @@ const names = { error: 'uncaught error', rejection: 'unhandled rejection', reque
 
 /** What the page has reported, as log lines, so that it is counted and shown as they are. */
 export function browserLines({ browser = [] }: Pick<Profile, 'browser'>): LogLine[] {
-  return browser.map(event => ({
-    level: event.status !== null && event.status < 500 ? 40 : 50,
-    start: event.time,
-    message: messageOf(event),
-    fields: fieldsOf(event),
+  return browser.map(({ kind, message, place, stack, status, time }) => ({
+    level: status !== null && status < 500 ? 40 : 50,
+    start: time,
+    message: kind === 'request' ? `${status ?? 'no response'} ${message}` : message,
+    fields: { browser: names[kind], ...(place !== null && { place }), ...(stack !== null && { stack }) },
   }))
-}
-
-function messageOf({ kind, message, status }: BrowserEvent): string {
-  return kind === 'request' ? `${status ?? 'no response'} ${message}` : message
-}
-
-function fieldsOf({ kind, place, stack }: BrowserEvent): Record<string, Json> {
-  return { browser: names[kind], ...(place !== null && { place }), ...(stack !== null && { stack }) }
 }
 
 /** Bytes of one report. */

@@ -13,7 +13,7 @@ import type { ProfileSummary, SearchResult } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
 import { formatDuration } from '../../core/view/units.ts'
 import { profileQuestion } from '../home/ask-profile.ts'
-import { questions, shown } from '../home/question.ts'
+import { questions, visibleText } from '../home/question.ts'
 import { searchQuestion } from '../home/questions.ts'
 import '../index.ts'
 import { curlCommand } from '../request/curl-command.ts'
@@ -44,7 +44,7 @@ export function summaryLine(summary: ProfileSummary, terminal: Pick<Terminal, 'h
 }
 
 function oneLine(text: string): string {
-  return shown(text).replace(/\s+/g, ' ')
+  return visibleText(text).replace(/\s+/g, ' ')
 }
 
 /** Milliseconds until the application is asked again after it has gone. */
@@ -135,7 +135,7 @@ function asking(question: Question): Command {
     options: optionsOf(question),
     async run(asked) {
       const answer = await answerTo(question, asked)
-      return print(asked, answer, asked.values.json === true ? jsonText(answer.data) : shown(answer.text))
+      return print(asked, answer, asked.values.json === true ? jsonText(answer.data) : visibleText(answer.text))
     },
   }
 }
@@ -173,7 +173,7 @@ async function answerTo(question: Question, { ask, operands, values }: TypedComm
 }
 
 function print({ terminal }: TypedCommand, { failed = false, text }: Answer, output: string): number {
-  if (failed) terminal.errors.write(`${shown(text)}\n`)
+  if (failed) terminal.errors.write(`${visibleText(text)}\n`)
   else terminal.output.write(`${output}\n`)
   return failed ? 1 : 0
 }
@@ -182,18 +182,18 @@ async function list(asked: TypedCommand): Promise<number> {
   const answer = await answerTo(searchQuestion, asked)
   if (asked.values.json === true) return print(asked, answer, jsonText(answer.data))
   // An agent reads what is no terminal: recorded text stays in its fence.
-  if (!asked.terminal.isScreen || !isSearch(answer.data)) return print(asked, answer, shown(answer.text))
+  if (!asked.terminal.isScreen || !isSearch(answer.data)) return print(asked, answer, visibleText(answer.text))
   const { page, pages, problems, profiles } = answer.data
   const lines = profiles.map(summary => summaryLine(summary, asked.terminal))
   const rest = pages > page ? [`Page ${page} of ${pages}: --page ${page + 1} has the next.`] : []
-  return print(asked, answer, [...problems.map(shown), ...lines, ...rest].join('\n'))
+  return print(asked, answer, [...problems.map(visibleText), ...lines, ...rest].join('\n'))
 }
 
 async function curl(asked: TypedCommand): Promise<number> {
   const answer = await answerTo(profileQuestion, asked)
   if (!isProfile(answer.data)) return print(asked, answer, '')
   const command = curlCommand(answer.data)
-  const visible = shown(command)
+  const visible = visibleText(command)
   if (visible !== command) {
     asked.terminal.errors.write('fastify-profiler: Invisible characters are shown, so the command sends other ones.\n')
   }

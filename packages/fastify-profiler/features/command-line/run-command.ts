@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import type { Parameter, Terminal, TypedCommand } from '../../core/feature.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { environmentOptions } from '../../options.ts'
-import { questions, shown } from '../home/question.ts'
+import { questions, visibleText } from '../home/question.ts'
 import { pathDistance } from '../routing/similar-routes.ts'
 import { Asker } from './asker.ts'
 import { commandOf, commands } from './commands.ts'
@@ -94,7 +94,7 @@ export async function run(words: readonly string[], terminal: Terminal): Promise
     })
   } catch (error) {
     const isUsage = error instanceof UsageError
-    terminal.errors.write(`fastify-profiler: ${shown(isUsage ? error.message : String(error))}\n`)
+    terminal.errors.write(`fastify-profiler: ${visibleText(isUsage ? error.message : String(error))}\n`)
     return isUsage ? 2 : 1
   }
 }

@@ -13,7 +13,7 @@ import { ofRoute, previousRequest } from '../home/like-requests.ts'
 import type { ProfileArchive } from '../../core/store/profile-archive.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 import { readSearch } from '../home/search-criteria.ts'
-import type { ProfileSummary, SearchCriteria } from '../../core/summary.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
 import { html } from '../../core/view/html.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
@@ -22,7 +22,7 @@ import { answerText, callText, findProfile, missingProfile, refusal, tokenIn } f
 import { compareSets, renderSetComparisonMarkdown, renderSetComparisonPage, setSentence } from './compare-sets.ts'
 import { compare } from './compare.ts'
 import { comparisonUrl, renderComparisonMarkdown, renderComparisonPage, replays } from './comparison-page.ts'
-import type { Others } from './comparison.ts'
+import type { Comparison, Others } from './comparison.ts'
 import { comparisonSentence, conclusionsOf } from './comparison-text.ts'
 
 /** Leads to the comparison with the request that this one repeats, or with the previous one of its route. */
@@ -47,11 +47,7 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
     const context = viewContext(b)
     return sendFormats(request, reply, {
       html: () => renderComparisonPage(comparison, context),
-      json: () => ({
-        sentence: comparisonSentence(comparison),
-        conclusions: conclusionsOf(comparison),
-        ...comparison,
-      }),
+      json: () => dataOf(comparison),
       markdown: () => renderComparisonMarkdown(comparison, context),
     })
   })
@@ -107,7 +103,7 @@ const othersMost = 20
  */
 async function othersLike(archive: ProfileArchive, a: Profile, b: Profile): Promise<Others> {
   const [earlier, later] = a.time <= b.time ? [a, b] : [b, a]
-  const border = restartBetween(earlier, later) ?? earlier.time
+  const border = Math.max(earlier.time, later.process.startedAt)
   const [before, since] = await Promise.all([
     archive.search({
       ...ofRoute(earlier),
@@ -117,27 +113,13 @@ async function othersLike(archive: ProfileArchive, a: Profile, b: Profile): Prom
     }),
     archive.search({ ...ofRoute(later), timeFrom: border, perPage: perPageLimit }),
   ])
-  const others = [
-    like(earlier, before.profiles).slice(0, othersMost),
-    like(later, since.profiles)
-      .filter(({ token }) => token !== earlier.token)
-      .slice(0, othersMost),
-  ] as const
-  return a === earlier ? { a: others[0], b: others[1] } : { a: others[1], b: others[0] }
-}
-
-/** When the application started again between two requests, in milliseconds since 1970; null if it did not. */
-function restartBetween(earlier: Profile, later: Profile): number | null {
-  const { startedAt } = later.process
-  return startedAt > earlier.time ? startedAt : null
-}
-
-/** Requests with the status and the number of queries of a profile, without itself. */
-function like({ database, status, token }: Profile, summaries: readonly ProfileSummary[]): ProfileSummary[] {
-  const queries = database?.count ?? 0
-  return summaries.filter(
-    summary => summary.token !== token && summary.status === status && summary.queries.count === queries,
-  )
+  const like = ({ database, status }: Profile, { profiles }: SearchResult) =>
+    profiles
+      .filter(({ token }) => token !== a.token && token !== b.token)
+      .filter(other => other.status === status && other.queries.count === (database?.count ?? 0))
+      .slice(0, othersMost)
+  const [ofEarlier, ofLater] = [like(earlier, before), like(later, since)]
+  return a === earlier ? { a: ofEarlier, b: ofLater } : { a: ofLater, b: ofEarlier }
 }
 
 /** The requests of a route before a moment and since: of each the nearest, as many as a search returns. */
@@ -204,15 +186,13 @@ async function compareTwo(tokenOfB: string, asked: Arguments, sources: AskedSour
   const a = await archive.find(tokenIn(tokenOfA))
   if (a === null) return missingProfile('a', asked, sources)
   const comparison = compare(a, b, await othersLike(archive, a, b))
-  const sentence = comparisonSentence(comparison)
-  const data = { sentence, conclusions: conclusionsOf(comparison), ...comparison }
-  return {
-    text: framed(sentence, renderComparisonMarkdown(comparison, sources.viewContext(b)), asked, {
-      a: a.token,
-      b: b.token,
-    }),
-    data,
-  }
+  const recorded = renderComparisonMarkdown(comparison, sources.viewContext(b))
+  return framed(dataOf(comparison), recorded, asked, { a: a.token, b: b.token })
+}
+
+/** A comparison of two requests for programs. */
+function dataOf(comparison: Comparison) {
+  return { sentence: comparisonSentence(comparison), conclusions: conclusionsOf(comparison), ...comparison }
 }
 
 async function compareRoute(route: string, asked: Arguments, { archive, base }: AskedSources): Promise<Answer> {
@@ -221,19 +201,13 @@ async function compareRoute(route: string, asked: Arguments, { archive, base }: 
     return refusal('compare needs at, an ISO 8601 time such as 2026-11-22T09:30Z, and a known method.')
   }
   const comparison = compareSets({ method, route, at }, await requestsAround(archive, { method, route }, at))
-  const sentence = setSentence(comparison)
-  return {
-    text: framed(sentence, renderSetComparisonMarkdown(comparison, base), asked, asked.given),
-    data: { sentence, ...comparison },
-  }
+  const data = { sentence: setSentence(comparison), ...comparison }
+  return framed(data, renderSetComparisonMarkdown(comparison, base), asked, {})
 }
 
-function framed(sentence: string, recorded: string, { given, number, tokens }: Arguments, fixed: object): string {
+function framed(data: { sentence: string }, recorded: string, asked: Arguments, fixed: object): Answer {
+  const { given, number, tokens } = asked
   const more = (line: number) => ({ tool: 'compare', arguments: { ...given, ...fixed, from: line } })
-  return answerText(
-    `# ${sentence}`,
-    [{ heading: 'What changed', recorded, from: number('from') ?? 0, more }],
-    [],
-    tokens,
-  )
+  const section = { heading: 'What changed', recorded, from: number('from') ?? 0, more }
+  return { text: answerText(`# ${data.sentence}`, [section], [], tokens), data }
 }

@@ -7,8 +7,9 @@ import { renderPage } from '../../core/view/page.ts'
 import { count, formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { inputTime } from '../../core/view/urls.ts'
 import { hatchPattern, percent } from '../performance/waterfall.ts'
-import { pairedStacks, renderSide } from './comparison-page.ts'
+import { pairTimes } from './comparison.ts'
 import { groundsText, surenessText } from './comparison-text.ts'
+import { pairedStacks, renderSide } from './paired-bars.ts'
 import { judgeTimes, type Verdict } from './verdict.ts'
 
 /** The requests of one route before a moment and since. Times are milliseconds. */
@@ -133,11 +134,7 @@ function spreadText({ quarter, median, threeQuarters }: Spread, format: (value: 
 export function setBlocks(comparison: SetComparison, base: string): Block[] {
   const { at, before, method, route, since } = comparison
   const grounds = groundsText(comparison.verdict)
-  const kinds = new Map(before.times)
-  const kindsSince = new Map(since.times)
-  const times = [...new Set([...kinds.keys(), ...kindsSince.keys()])].map(
-    kind => [kind, kinds.get(kind) ?? 0, kindsSince.get(kind) ?? 0] as const,
-  )
+  const times = pairTimes(before.times, since.times)
   const moment: Inline = { html: renderTime(at), markdown: formatTime(at) }
   const side = (letter: 'A' | 'B'): Inline => ({ html: html`${renderSide(letter)} `, markdown: `${letter}: ` })
   return [

@@ -21,6 +21,7 @@ import {
   markChanges,
   type Others,
   type Pair,
+  pairTimes,
   type SpanPair,
   type SpanTimes,
   type StatementPair,
@@ -79,46 +80,43 @@ function placeOf(location: Location | null): readonly [file: string | undefined,
 }
 
 /** The spans of one request with one kind, name and place. */
-interface SpanGroup extends SpanTimes {
+interface SpanGroup {
   kind: TimeKind
   name: string
   location: Location | null
   isPart: boolean
+  times: SpanTimes
 }
 
+/** Kinds of time in which no recorded function or operation ran. */
 const gaps = new Set<TimeKind>(['reading', 'sending', 'waiting', 'blocked', 'unaccounted'])
-
-/** Whether a kind stands for time in which no recorded function or operation ran. */
-function isGap(kind: TimeKind): boolean {
-  return gaps.has(kind)
-}
 
 /** Gathers the spans of a request by kind, name and line, and its gaps by kind. */
 function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly TimeSlice[]): SpanGroup[] {
   const children = childrenOf(spans)
-  const groups = new Map<string, Omit<SpanGroup, 'pieces' | 'time'> & { own: Period[] }>()
+  const groups = new Map<string, Omit<SpanGroup, 'times'> & { count: number; own: Period[] }>()
   spans.forEach((span, id) => {
     const { kind, location, name } = span
     const key = JSON.stringify([kind, name, location?.file, location?.line])
     const within = isOperation(span) ? [] : spansAt(spans, children.get(id) ?? [])
-    const known = groups.get(key)
-    const group = known ?? { kind: timeKindOf(span), name, location, isPart: false, count: 0, own: [] }
-    if (known === undefined) groups.set(key, group)
+    const group = groups.get(key) ?? { kind: timeKindOf(span), name, location, isPart: false, count: 0, own: [] }
+    groups.set(key, group)
     group.count += span.shared?.count ?? 1
     group.isPart ||= within.length > 0
     if (isOperation(span)) group.own.push(...runsOf(span, blocked))
     else group.own.push(...without(periodOf(span), within.map(periodOf)))
   })
   return [
-    ...[...groups.values()].map(({ own, ...group }) => ({ ...group, time: lengthOf(own), pieces: joined(own) })),
-    ...[...gaps].flatMap(kind => gapGroup(kind, slices)),
+    ...[...groups.values()].map(({ count, own, ...group }) => ({ ...group, times: timesOf(count, own) })),
+    ...[...gaps].flatMap((kind): SpanGroup[] => {
+      const pieces = slices.filter(slice => slice.kind === kind).map(({ start, end }) => ({ start, end }))
+      return pieces.length === 0 ? [] : [{ kind, name: kind, location: null, isPart: false, times: timesOf(1, pieces) }]
+    }),
   ]
 }
 
-function gapGroup(kind: TimeKind, slices: readonly TimeSlice[]): SpanGroup[] {
-  const pieces = slices.filter(slice => slice.kind === kind).map(({ start, end }) => ({ start, end }))
-  if (pieces.length === 0) return []
-  return [{ kind, name: kind, location: null, isPart: false, count: 1, time: lengthOf(pieces), pieces }]
+function timesOf(count: number, periods: readonly Period[]): SpanTimes {
+  return { count, time: lengthOf(periods), pieces: joined(periods) }
 }
 
 function periodOf({ start, duration }: Span): Period {
@@ -134,16 +132,10 @@ export function compare(a: Profile, b: Profile, others: Others = noOthers): Comp
   const spans = compareSpans(groupSpans(a, slicesA), groupSpans(b, slicesB))
   const requests = { a: describe(a), b: describe(b) }
   const verdict = judge(requests.a, requests.b, spans, others)
-  const timesA = new Map(timeByKind(slicesA))
-  const timesB = new Map(timeByKind(slicesB))
   return {
     ...requests,
     verdict,
-    times: [...new Set([...timesA.keys(), ...timesB.keys()])].map(kind => [
-      kind,
-      timesA.get(kind) ?? 0,
-      timesB.get(kind) ?? 0,
-    ]),
+    times: pairTimes(timeByKind(slicesA), timeByKind(slicesB)),
     spans: markChanges(spans, verdict).sort(byChange),
     statements: compareStatements(a, b),
     exceptions: compareExceptions(a, b),
@@ -180,24 +172,15 @@ function compareSpans(a: readonly SpanGroup[], b: readonly SpanGroup[]): SpanPai
     ({ kind, name, location }) => [kind, name, location?.file],
     ({ kind, location }) => (location === null ? null : [kind, ...placeOf(location)]),
   ])
-  return pairs.map(pair => {
-    const { a, b, either } = pair
-    const { kind, name, location } = either
-    const isSame = isGap(kind) || a?.count === b?.count
-    return {
-      kind,
-      name,
-      isPart: a?.isPart === true || b?.isPart === true,
-      location,
-      a: timesOf(a),
-      b: timesOf(b),
-      change: isSame ? null : 'calls',
-    }
-  })
-}
-
-function timesOf(group: SpanGroup | null): SpanPair['a'] {
-  return group === null ? null : { count: group.count, time: group.time, pieces: group.pieces }
+  return pairs.map(({ a, b, either: { kind, location, name } }) => ({
+    kind,
+    name,
+    isPart: a?.isPart === true || b?.isPart === true,
+    location,
+    a: a?.times ?? null,
+    b: b?.times ?? null,
+    change: gaps.has(kind) || a?.times.count === b?.times.count ? null : 'calls',
+  }))
 }
 
 /** What ran more or less often comes first, then what changed, then the rest; each by its difference. */
@@ -210,9 +193,8 @@ function byChange(one: SpanPair, other: SpanPair): number {
 
 interface Statement {
   shape: string
-  location: StatementPair['location']
-  count: number
-  time: number
+  location: Location | null
+  sums: NonNullable<StatementPair['a']>
 }
 
 function compareStatements(a: Profile, b: Profile): StatementPair[] {
@@ -222,15 +204,8 @@ function compareStatements(a: Profile, b: Profile): StatementPair[] {
     ({ shape }) => [shape],
   ])
   return pairs
-    .map(pair => {
-      const { shape, location } = pair.either
-      return { shape, location, a: totalsOf(pair.a), b: totalsOf(pair.b) }
-    })
+    .map(({ a, b, either: { location, shape } }) => ({ shape, location, a: a?.sums ?? null, b: b?.sums ?? null }))
     .sort((one, other) => Math.abs(differenceOf(other)) - Math.abs(differenceOf(one)))
-}
-
-function totalsOf(statement: Statement | null): StatementPair['a'] {
-  return statement === null ? null : { count: statement.count, time: statement.time }
 }
 
 /** The statements on the timeline by shape and line. */
@@ -241,9 +216,9 @@ function statementsOf({ eventLoop: { blocked }, spans }: Profile): Statement[] {
     if (kind !== 'query') continue
     const shape = statementShape(detail ?? name)
     const key = JSON.stringify([shape, ...placeOf(location)])
-    const statement = statements.get(key) ?? { shape, location, count: 0, time: 0 }
-    statement.count += span.shared?.count ?? 1
-    statement.time += lengthOf(runsOf(span, blocked))
+    const statement = statements.get(key) ?? { shape, location, sums: { count: 0, time: 0 } }
+    statement.sums.count += span.shared?.count ?? 1
+    statement.sums.time += lengthOf(runsOf(span, blocked))
     statements.set(key, statement)
   }
   return [...statements.values()]

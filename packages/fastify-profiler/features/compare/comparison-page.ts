@@ -1,6 +1,5 @@
 import { features } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
-import type { TimeKind } from '../../core/summary.ts'
 import {
   type Block,
   blocksHtml,
@@ -21,14 +20,12 @@ import {
   formatBytes,
   formatDuration,
   formatMilliseconds,
-  formatNumber,
   formatTime,
   renderTime,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { kindView, renderKind } from '../performance/exclusive-time.ts'
-import { stackedPieces } from '../performance/performance-panel.ts'
-import { axisTicks, type BarPiece, hatchPattern, percent, renderPieces } from '../performance/waterfall.ts'
+import { renderKind } from '../performance/exclusive-time.ts'
+import { hatchPattern, renderAxis } from '../performance/waterfall.ts'
 import {
   comparisonSentence,
   conclusionsOf,
@@ -47,80 +44,8 @@ import {
   type StatementPair,
   type ValuePair,
 } from './comparison.ts'
+import { pairedStacks, renderPairBar, renderSide } from './paired-bars.ts'
 import { enough } from './verdict.ts'
-
-/** The gap between pieces, as a part of the scale. Four gaps are the least width of a piece. */
-const resolution = 1 / 500
-
-type PairedTimes = ReadonlyArray<readonly [kind: TimeKind, a: number, b: number]>
-
-/** The letter of one side. */
-export function renderSide(side: 'A' | 'B'): Markup {
-  return html`<span class="badge neutral${side === 'B' && ' solid'}">${side}</span>`
-}
-
-/** Two bars on one scale, A above B, with a legend that has the numbers of both. */
-export function pairedStacks(times: PairedTimes, totalA: number, totalB: number): Block {
-  const scale = Math.max(totalA, totalB)
-  const stack = (side: 'A' | 'B', total: number) =>
-    renderStack(
-      side,
-      total,
-      times.map(([kind, a, b]) => [kind, side === 'A' ? a : b]),
-      scale,
-    )
-  return {
-    html: html`${stack('A', totalA)}
-${stack('B', totalB)}
-<ul class="legend row">${times.map(
-      ([kind, a, b]) => html`
-<li>${renderKind(kind)}${kindView(kind).label} <span class="muted">${timeText(a)} →</span> <b>${timeText(b)}</b></li>`,
-    )}
-</ul>`,
-    markdown: times.map(([kind, a, b]) => `- ${kindView(kind).label}: ${timeText(a)} → ${timeText(b)}`).join('\n'),
-  }
-}
-
-function renderStack(
-  side: 'A' | 'B',
-  total: number,
-  times: ReadonlyArray<readonly [kind: TimeKind, time: number]>,
-  scale: number,
-): Markup {
-  const some = times.filter(([, time]) => time > 0)
-  const words = some.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
-  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" width="100%" height="24" role="img" aria-label="${side}: ${words}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
-}
-
-function timeText(time: number): string {
-  return time > 0 ? formatNumber(time) : 'none'
-}
-
-/** The heading of the timelines: round numbers along the scale. */
-function renderPairAxis(scale: number): Markup {
-  return html`<svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${axisTicks(scale).map(tick => html`<text x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)} ms</text></svg>`
-}
-
-/** When something ran: in A above and pale, in B below and full. */
-function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
-  const { colour } = kindView(kind)
-  return html`<svg class="pair-bar" height="24" aria-hidden="true"><g class="a">${renderPieces(drawn(a, colour, scale), scale, 4, 7)}</g>${renderPieces(drawn(b, colour, scale), scale, 13, 7)}</svg>`
-}
-
-/** The pieces of one side, with a gap between them so that repetitions can be counted. */
-function drawn(times: SpanPair['a'], colour: string, scale: number): BarPiece[] {
-  const gap = scale * resolution
-  const pieces: BarPiece[] = []
-  for (const { start, end } of times?.pieces ?? []) {
-    const last = pieces.at(-1)
-    if (last !== undefined && end - last.start < gap * 4) last.end = end
-    else {
-      if (last !== undefined) last.end = Math.min(last.end, start - gap)
-      pieces.push({ colour, start, end })
-    }
-  }
-  return pieces
-}
 
 type Place = Pick<ViewContext, 'base' | 'root' | 'editorUrl'>
 
@@ -168,10 +93,16 @@ export function renderComparisonMarkdown(comparison: Comparison, place: Place): 
 export function comparisonParts(comparison: Comparison) {
   const { a, b, logs, notes, times } = comparison
   const grounds = groundsText(comparison.verdict)
+  const unchanged: Finding = {
+    tone: 'same',
+    claim: null,
+    detail: { muted: sameText(comparison) },
+    aside: { html: html`<a href="#timelines">Show them</a>`, markdown: '' },
+  }
   return {
     verdict: [
       ...notes.map(note => ({ notice: note })),
-      { findings: findingsOf(comparison) },
+      { findings: [...conclusionsOf(comparison), unchanged] },
       ...(grounds === null ? [] : [{ text: grounds, look: 'muted' as const }]),
     ] satisfies Block[],
     where: {
@@ -247,23 +178,6 @@ function renderActions(comparison: Comparison, place: Place): Markup {
   return html`<span class="right chips">${isWorthReplays(comparison) && html`<form method="post" action="${comparisonUrl(base, a.token, b.token)}"><button class="button primary">Replay B ${replays} times to be sure</button></form>`}<a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${wholeRoute}">Compare the whole route…</a>`}</span>`
 }
 
-function findingsOf(comparison: Comparison): Finding[] {
-  return [
-    ...conclusionsOf(comparison).map(({ tone, claim, detail, location }) => ({
-      tone,
-      claim,
-      detail,
-      places: location === null ? [] : [location],
-    })),
-    {
-      tone: 'same',
-      claim: null,
-      detail: { muted: sameText(comparison) },
-      aside: { html: html`<a href="#timelines">Show them</a>`, markdown: '' },
-    },
-  ]
-}
-
 function timelinesOf({ a, b, spans }: Comparison): Block {
   const scale = Math.max(a.duration, b.duration)
   const changed = spans.filter(({ change }) => change !== null).length
@@ -291,7 +205,7 @@ function leftOut(number: number, what: string): Block[] {
 const calledFrom = { label: 'Called from', isWide: true } as const
 
 function spanTable(title: string, spans: readonly SpanPair[], scale: number): Block {
-  const when: Column = { label: 'When', head: renderPairAxis(scale), isWide: true, only: 'page' }
+  const when: Column = { label: 'When', head: renderAxis(scale, scale), isWide: true, only: 'page' }
   return {
     title,
     lines: 'compared',

@@ -1,16 +1,8 @@
-import type { Location } from '../../core/profile.ts'
+import type { Finding } from '../../core/view/block.ts'
 import { statusText, statusTone } from '../../core/view/elements.ts'
 import { count, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { type ComparedRequest, type Comparison, differenceOf, type Pair, type SpanPair } from './comparison.ts'
 import { enough, type Verdict } from './verdict.ts'
-
-/** What a comparison concludes: better or worse for the request, or to be looked at. */
-interface Conclusion {
-  tone: 'better' | 'worse' | 'warning' | 'neutral'
-  claim: string
-  detail: string
-  location: Location | null
-}
 
 const spansTold = 6
 const linesTold = 3
@@ -58,7 +50,7 @@ export function groundsText({ because, requests: { a, b }, sureness }: Verdict):
 }
 
 /** What changed, each in a sentence: first how it ended, then what ran, then what was logged. */
-export function conclusionsOf(comparison: Comparison): Conclusion[] {
+export function conclusionsOf(comparison: Comparison): Finding[] {
   const { a, b, exceptions, logs, spans, verdict } = comparison
   return [
     ...statusConclusion(a, b),
@@ -80,23 +72,28 @@ export function sameText({ equalHeaders, spans }: Comparison): string {
   return `Much the same: ${count(same, 'span')}, ${count(equalHeaders, 'header')}.`
 }
 
-function statusConclusion({ status: a }: ComparedRequest, { status: b }: ComparedRequest): Conclusion[] {
+function statusConclusion({ status: a }: ComparedRequest, { status: b }: ComparedRequest): Finding[] {
   if (a === b) return []
   const isBad = (status: number | null) => ['error', 'warning'].includes(statusTone(status))
   const tone = isBad(a) === isBad(b) ? 'neutral' : isBad(b) ? 'worse' : 'better'
-  return [{ tone, claim: `${statusText(a)} became ${statusText(b)}.`, detail: '', location: null }]
+  return [{ tone, claim: `${statusText(a)} became ${statusText(b)}.` }]
 }
 
-function exceptionConclusion({ a, b }: Pair<string>): Conclusion {
+function exceptionConclusion({ a, b }: Pair<string>): Finding {
   return b === null
-    ? { tone: 'better', claim: 'An exception is gone:', detail: a ?? '', location: null }
-    : { tone: 'worse', claim: 'A new exception:', detail: b, location: null }
+    ? { tone: 'better', claim: 'An exception is gone:', detail: a ?? '' }
+    : { tone: 'worse', claim: 'A new exception:', detail: b }
 }
 
-function spanConclusion(pair: SpanPair, difference: number): Conclusion {
+function spanConclusion(pair: SpanPair, difference: number): Finding {
   const { location } = pair
   const tone = differenceOf(pair) < 0 ? 'better' : 'worse'
-  return { tone, claim: spanClaim(pair), detail: spanDetail(pair, difference), location }
+  return {
+    tone,
+    claim: spanClaim(pair),
+    detail: spanDetail(pair, difference),
+    places: location === null ? [] : [location],
+  }
 }
 
 function spanClaim(pair: SpanPair): string {
@@ -122,8 +119,8 @@ function spanDetail(pair: SpanPair, difference: number): string {
   return part >= leastTold && part <= 1 ? `${times}, that is ${formatShare(part, 1)} of the difference` : times
 }
 
-function logConclusion({ level, message, a, b }: Comparison['logs'][number]): Conclusion {
+function logConclusion({ level, message, a, b }: Comparison['logs'][number]): Finding {
   const name = level >= 50 ? 'error' : 'warning'
   const claim = b > a ? `${count(b - a, `new ${name}`)} in the log:` : `${count(a - b, name)} less in the log:`
-  return { tone: b > a ? 'warning' : 'better', claim, detail: message, location: null }
+  return { tone: b > a ? 'warning' : 'better', claim, detail: message }
 }

@@ -9,7 +9,7 @@ export interface Comparison {
   b: ComparedRequest
   verdict: Verdict
   /** The time of each kind, as each millisecond counts once. */
-  times: Array<[kind: TimeKind, a: number, b: number]>
+  times: PairedTimes
   /** Functions, operations and gaps, most changed first. */
   spans: SpanPair[]
   statements: StatementPair[]
@@ -81,6 +81,17 @@ export interface LogPair {
 export interface ValuePair extends Pair<string> {
   name: string
   of: 'request' | 'response'
+}
+
+export type PairedTimes = Array<[kind: TimeKind, a: number, b: number]>
+
+type Times = Iterable<readonly [kind: TimeKind, time: number]>
+
+/** The times of both sides by kind. */
+export function pairTimes(a: Times, b: Times): PairedTimes {
+  const [timesA, timesB] = [new Map(a), new Map(b)]
+  const kinds = new Set([...timesA.keys(), ...timesB.keys()])
+  return [...kinds].map(kind => [kind, timesA.get(kind) ?? 0, timesB.get(kind) ?? 0])
 }
 
 /** B's time without A's, where a missing side counts as 0. */

@@ -32,11 +32,11 @@ const most = 40
 const leastDifference = 1
 const leastPart = 0.05
 
-/** A rank test has to be this sure that chance does not explain a difference. */
-const chance = 0.01
+/** Standard deviations from which on chance does not explain an order: it comes so once in a hundred times. */
+const certain = 2.576
 
-/** From here on chance may explain it, but need not. */
-const doubt = 0.1
+/** Up to here chance may explain it, but need not: it comes so once in ten times. */
+const doubtful = 1.645
 
 /** Where the middle half of a side is a larger part of its median, a difference may hide in it. */
 const steadyPart = 0.2
@@ -48,8 +48,8 @@ export function isNotable(one: number, other: number): boolean {
 
 /**
  * Judges whether the requests of B's side take longer or shorter than those of A's, by a rank test (Mann and Whitney,
- * two-sided, exact): it asks how likely such an order of all times is if both sides are alike, and does not mind
- * outliers. As a busy machine makes times drift, the medians must also be further apart than the middle half of a side.
+ * two-sided): it asks how unusual such an order of all times is if both sides are alike, and does not mind outliers. As
+ * a busy machine makes times drift, the medians must also be further apart than the middle half of a side.
  * @param a the durations of A's side, A's own first, then the nearest in time; `b` likewise
  */
 export function judgeTimes(a: readonly number[], b: readonly number[]): Verdict {
@@ -59,14 +59,14 @@ export function judgeTimes(a: readonly number[], b: readonly number[]): Verdict 
   const [middleA, middleB] = [middleOf(a), middleOf(b)]
   const difference = middleB.median - middleA.median
   const spread = (middleA.spread + middleB.spread) / 2
-  const likelihood = likelihoodOf(a, b)
+  const deviation = deviationOf(a, b)
   const isWithin = Math.abs(difference) <= spread
-  const isSame = !isNotable(middleA.median, middleB.median) || (isWithin && likelihood > doubt)
+  const isSame = !isNotable(middleA.median, middleB.median) || (isWithin && deviation < doubtful)
   const isSteady = spread <= Math.max(leastDifference, steadyPart * Math.max(middleA.median, middleB.median))
   if (isSame && isSteady) {
     return { sureness: 'equal', change: 'none', difference, because: null, requests }
   }
-  if (isSame || isWithin || likelihood > chance) return { ...seen(middleA.median, middleB.median), requests }
+  if (isSame || isWithin || deviation < certain) return { ...seen(middleA.median, middleB.median), requests }
   return { sureness: 'certain', change: changeOf(difference), difference, because: 'times', requests }
 }
 
@@ -85,24 +85,10 @@ function middleOf(times: readonly number[]): { median: number; spread: number } 
   return { median: quantile(sorted, 0.5), spread: quantile(sorted, 0.75) - quantile(sorted, 0.25) }
 }
 
-/** How likely two sides that are alike come in an order as one-sided as this or more, 0 to 1. */
-function likelihoodOf(a: readonly number[], b: readonly number[]): number {
+/** How far an order of all times is from the usual one of two sides that are alike, in standard deviations. */
+function deviationOf(a: readonly number[], b: readonly number[]): number {
   let wins = 0
   for (const one of a) for (const other of b) wins += one > other ? 1 : one === other ? 0.5 : 0
-  const least = Math.floor(Math.min(wins, a.length * b.length - wins))
-  const ways = waysToWin(a.length, b.length)
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
-  return Math.min(1, (2 * sum(ways.slice(0, least + 1))) / sum(ways))
-}
-
-/** In how many orders of two sides one wins 0, 1, 2, … of all pairs: the coefficients of a Gaussian binomial. */
-function waysToWin(a: number, b: number): number[] {
-  let ways = [1, ...Array<number>(a * b).fill(0)]
-  for (let each = 1; each <= a; each++) {
-    // Times 1 - x^(b + each), then divided by 1 - x^each.
-    const raised = ways.map((count, wins) => count - (ways[wins - b - each] ?? 0))
-    for (let wins = each; wins < raised.length; wins++) raised[wins] = (raised[wins] ?? 0) + (raised[wins - each] ?? 0)
-    ways = raised
-  }
-  return ways
+  const pairs = a.length * b.length
+  return Math.abs(wins - pairs / 2) / Math.sqrt((pairs * (a.length + b.length + 1)) / 12)
 }

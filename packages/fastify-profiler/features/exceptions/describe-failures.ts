@@ -190,36 +190,19 @@ function statusOf(error: Error): number | null {
   return null
 }
 
-/** The failures of a request, described for its profile. */
-interface DescribedFailures {
-  exceptions: Exception[]
-  origins: Origins
-  losses: ChainLosses
-}
-
 /** The exceptions of a request, and the dispatch points, which they interrupted. */
 export function collectExceptions(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const { bounds, drop, exchange, mask, toError } = collecting
   const { droppedFailures, failures, marks, spans } = exchange.recorder
-  const { exceptions, losses, origins } = describeFailures(failures, toError, mask, bounds)
-  drop('exceptions', losses.exceptions + droppedFailures, () => `A profile holds ${bounds.exceptions} exceptions.`)
-  drop('frames', losses.frames, () => `An exception holds ${bounds.frames} frames.`)
-  return { exceptions, lifecycle: describeLifecycle(spans, marks, origins) }
-}
-
-function describeFailures(
-  failures: readonly Failure[],
-  toError: (thrown: Error) => Error,
-  mask: Mask,
-  bounds: ProfileBounds,
-): DescribedFailures {
-  const losses: ChainLosses = { exceptions: 0, frames: 0 }
+  const losses: ChainLosses = { exceptions: droppedFailures, frames: 0 }
   const thrown = failures.map(({ error }) => (isError(error) ? attempt(() => toError(error), error) : error))
   const chains = describeExceptions(thrown, failures, mask, bounds, losses)
   for (const { frames } of chains.list) {
     for (const frame of frames) if (frame.function !== null) frame.function = mask.text(frame.function)
   }
-  return { exceptions: chains.list, origins: originsOf(failures, chains), losses }
+  drop('exceptions', losses.exceptions, () => `A profile holds ${bounds.exceptions} exceptions.`)
+  drop('frames', losses.frames, () => `An exception holds ${bounds.frames} frames.`)
+  return { exceptions: chains.list, lifecycle: describeLifecycle(spans, marks, originsOf(failures, chains)) }
 }
 
 /** Maps failed spans and phases to their exceptions, and sets the spans and handlers of the exceptions. */

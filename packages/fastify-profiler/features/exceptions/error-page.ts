@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
-import { type Fact, renderFacts } from '../../core/view/block.ts'
+import { blocksHtml, type Fact, renderFacts } from '../../core/view/block.ts'
 import { statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
 import { assets, assetUrl, renderDocument, renderTopBar } from '../../core/view/page.ts'
@@ -8,9 +8,9 @@ import { renderGaps, renderRequestLine, timeText } from '../home/profile-header.
 import { formatDuration } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/curl-command.ts'
-import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routing/routing-panel.ts'
-import { causeFacts, renderExceptionSections } from './exception-panel.ts'
-import { renderErrorMarkdown } from './exceptions-markdown.ts'
+import { isRoutingFailure } from '../routing/routing-panel.ts'
+import { causeFacts } from './exception-panel.ts'
+import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
 
 /**
  * The diagnostic page for a failed request, on the application's own URL. Its stylesheet is inlined, so that the page
@@ -42,7 +42,7 @@ ${renderFacts(errorFacts(context), context)}
 <li><a href="#stack-traces">Stack Traces <span class="count">${exceptions.length}</span></a></li>
 </ul></nav>
 ${renderGaps(profile)}
-${renderExceptionSections(context, 2)}
+${blocksHtml(failureSections(context), context, 2)}
 <details class="fold trace"><summary>This page as Markdown</summary><pre tabindex="0"><code id="markdown">${renderErrorMarkdown(context)}</code></pre></details>
 <p class="only-narrow"><a class="button" href="${profileUrl(base, profile.token, 'exception')}">Open profile</a></p>
 </main>
@@ -56,20 +56,11 @@ function errorFacts(context: ViewContext): Fact[] {
   const referer = profile.request.headers.find(([name]) => name.toLowerCase() === 'referer')?.[1]
   return [
     ['Time', formatDuration(profile.duration)],
-    ...(isRoutingFailure(profile) ? nearestFact(profile) : []),
     ...causeFacts(profile),
     ...(referer === undefined ? [] : [['Linked from', { code: referer }] as const]),
     ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
     ['When', timeText(profile.time)],
   ]
-}
-
-function nearestFact({ path, routing }: Profile): Fact[] {
-  const [nearest] = nearPaths(routing.nearMisses)
-  if (nearest === undefined) return []
-  const pieces = comparePaths(path, nearest.url).filter(({ change }) => change !== 'excess')
-  const route = html`<code>${nearest.method.join(', ')} ${pieces.map(renderPiece)}</code>`
-  return [['Nearest', { html: route, markdown: '' }]]
 }
 
 /** The title of a failure without an exception. */

@@ -1,51 +1,17 @@
 import type { FastifyInstance } from 'fastify'
-import type { BuiltInPanel, Tone, ViewContext } from '../../core/panel.ts'
+import type { BuiltInPanel, Tone } from '../../core/panel.ts'
 import type { Exception, Profile } from '../../core/profile.ts'
 import { blocksHtml, type Fact } from '../../core/view/block.ts'
-import { type HeadingLevel, renderEmptyState, renderHeading, statusTone } from '../../core/view/elements.ts'
-import { html, type Markup } from '../../core/view/html.ts'
+import { statusTone } from '../../core/view/elements.ts'
+import { html } from '../../core/view/html.ts'
 import type { PageSources } from '../../core/feature.ts'
 import { assets, linkStylesheet, renderDocument } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
-import { renderLogTable } from '../logs/logs-panel.ts'
-import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
+import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
-import { exceptionSectionsMarkdown, renderErrorMarkdown } from './exceptions-markdown.ts'
-import { failedQueryOf, renderFailedQuery } from './failed-query.ts'
-import {
-  crashText,
-  exceptionCard,
-  nearestOwnFrame,
-  renderExceptions,
-  renderStackTraces,
-  rootCauseOf,
-} from './exceptions.ts'
-
-/**
- * The sections of a failed request, on its error page and in the profiler: Exceptions, Logs, Stack Traces.
- * `level` is the level of their headings.
- */
-export function renderExceptionSections(context: ViewContext, level: HeadingLevel): Markup {
-  const { profile, root } = context
-  const { crash, exceptions, logs } = profile
-  const section = (id: string, title: Markup, body: Markup) => html`
-<section id="${id}" aria-labelledby="${id}-title">${renderHeading(level, `${id}-title`, title)}
-${body}</section>`
-  const counted = (title: string, amount: number) => html`${title} <span class="count">${amount}</span>`
-  const inner = level === 2 ? 3 : 4
-  const failed = failedQueryOf(profile)
-  const thrown =
-    exceptions.length === 0
-      ? renderEmptyState(`No exception was ${isSilentFailure(profile) ? 'seen' : 'thrown'}.`)
-      : html`${failed !== null && renderFailedQuery(failed, context, inner)}${renderExceptions(profile, context, inner)}`
-  const matches = html`Nearest routes`
-  const isRouting = isRoutingFailure(profile)
-  return html`${isRouting && section('matches', matches, blocksHtml(nearestRoutes(profile), context))}
-${section('exceptions', counted('Exceptions', exceptions.length), html`${crash !== undefined && html`<p class="notice error">${crashText(crash)}</p>`}${thrown}`)}
-${section('logs', counted('Logs', logs.length), renderLogTable(profile, context))}
-${section('stack-traces', counted('Stack Traces', exceptions.length), renderStackTraces(exceptions, root, !isRouting))}`
-}
+import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
+import { exceptionCard, nearestOwnFrame, rootCauseOf } from './exceptions.ts'
 
 const causeLength = 120
 
@@ -56,8 +22,7 @@ export function causeFacts(profile: Profile): Fact[] {
   if (thrown === undefined || isRoutingFailure(profile)) return []
   const index = rootCauseOf(exceptions)
   const root = index === 0 ? undefined : exceptions[index]
-  const sender = failedQueryOf(profile)?.query.location ?? null
-  const line = isOfClient(thrown) ? null : (nearestOwnFrame(exceptions, index) ?? sender)
+  const line = isOfClient(thrown) ? null : nearestOwnFrame(exceptions, index)
   return [
     ...(root === undefined
       ? []
@@ -100,9 +65,9 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
   },
   view(_, context) {
     const { profile } = context
-    const sections = { html: renderExceptionSections(context, 3), markdown: exceptionSectionsMarkdown(context) }
-    if (!isSilentFailure(profile)) return [sections]
-    return [{ notice: `${profile.status} ${silentFailure.join(' ')}`, tone: 'error' }, sections]
+    const sections = failureSections(context)
+    if (!isSilentFailure(profile)) return sections
+    return [{ notice: `${profile.status} ${silentFailure.join(' ')}`, tone: 'error' }, ...sections]
   },
 }
 
@@ -126,7 +91,7 @@ export function exceptionRoutes(app: FastifyInstance, sources: PageSources): voi
           className: 'part',
           style: linkStylesheet(`${base}/${token}/exception.css`),
           body: html`<main><h1>${thrown.class}</h1>
-${renderExceptionSections(context, 2)}</main>`,
+${blocksHtml(failureSections(context), context, 2)}</main>`,
         }),
       json: () => ({ token, exceptions, logs }),
       markdown: () => renderErrorMarkdown(context),

@@ -1,20 +1,13 @@
-import type { ToolbarCard, ViewContext } from '../../core/panel.ts'
+import type { ToolbarCard } from '../../core/panel.ts'
 import type { Exception, Excerpt, Frame, Profile } from '../../core/profile.ts'
-import {
-  type HeadingLevel,
-  locationText,
-  renderBadge,
-  renderEmptyState,
-  renderHeading,
-  renderIndent,
-  renderKeyValueTable,
-  renderLocation,
-} from '../../core/view/elements.ts'
+import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
+import { locationText, type Place, renderIndent, renderLocation, titled } from '../../core/view/elements.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
+import { blocks, code, codeBlock } from '../../core/view/markdown.ts'
 import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
-import { renderExcerpt } from './source-excerpt.ts'
+import { excerptMarkdown, renderExcerpt } from './source-excerpt.ts'
 
 /** The index of the error that has ended the process, or else of the first. */
 export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {
@@ -29,10 +22,10 @@ export function rootCauseOf(exceptions: readonly Exception[], from = 0): number 
   return next === undefined ? from : rootCauseOf(exceptions, next)
 }
 
-/** How many errors are above each one. */
-function depthsOf(exceptions: readonly Exception[]): number[] {
+/** How many others are above each one. A parent comes before what is below it. */
+export function depthsOf(items: ReadonlyArray<{ parent: number | null }>): number[] {
   const depths: number[] = []
-  for (const { parent } of exceptions) depths.push(parent === null ? 0 : (depths[parent] ?? -1) + 1)
+  for (const { parent } of items) depths.push(parent === null ? 0 : (depths[parent] ?? -1) + 1)
   return depths
 }
 
@@ -50,82 +43,26 @@ export function nearestOwnFrame(exceptions: readonly Exception[], index: number)
   return own ?? (parent === null || parent >= index ? null : nearestOwnFrame(exceptions, parent))
 }
 
-/** For each error the index of the one that names its place first, in the given order; null if that is itself. */
-function samePlaces(exceptions: readonly Exception[], order: readonly number[]): Array<number | null> {
-  const owners = new Map<string, number>()
-  const same: Array<number | null> = exceptions.map(() => null)
-  for (const index of order) {
-    const exception = exceptions[index]
-    const place = exception && placeOf(exception)
-    if (!place) continue
-    const key = `${place.file}:${place.line}`
-    const owner = owners.get(key)
-    if (owner === undefined) owners.set(key, index)
-    else if (owner !== index) same[index] = owner
-  }
-  return same
+/** What an error is to the others of its chain: Outermost, Root cause, Cause, Member, Logged. */
+function roleOf(exceptions: readonly Exception[], index: number): string {
+  if (index === 0) return 'Outermost'
+  return index === rootCauseOf(exceptions) ? 'Root cause' : titled(exceptions[index]?.relation ?? '')
 }
 
 const MESSAGE_LENGTH = 300
 
 /** The errors of a chain, one line each: those that caused an error, or were gathered in it, are indented under it. */
-export function renderExceptionTree(
-  exceptions: readonly Exception[],
-  place: Pick<ViewContext, 'root' | 'editorUrl'>,
-): Markup {
+export function renderExceptionTree(exceptions: readonly Exception[], place: Place): Markup {
   const root = rootCauseOf(exceptions)
   const depths = depthsOf(exceptions)
-  const same = samePlaces(exceptions, [root, ...exceptions.keys()])
   return html`<ol class="chain rows" aria-label="Exception chain">${exceptions.map((exception, index) => {
-    const isRoot = index === root && root > 0
-    const other = same[index]
+    const mark = index === root && root > 0 ? 'solid' : 'neutral'
+    const frame = placeOf(exception)
     return html`
-<li class="cells${isRoot && ' error'}"><span class="badge ${isRoot ? 'solid' : 'neutral'}">${index + 1}</span><span class="said">${renderIndent(depths[index] ?? 0)}<span class="sr-only">${relationText(exception, exceptions)} </span><a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span>${markOf(index, root)}</span><span class="cut">${other == null ? renderPlace(exception, place) : html`<span class="muted">same place as ${other + 1}</span>`}</span></li>`
+<li class="cells${mark === 'solid' && ' error'}"><span class="badge ${mark}">${index + 1}</span><span class="said">${renderIndent(depths[index] ?? 0)}<a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span> <span class="badge ${mark}">${roleOf(exceptions, index)}</span></span><span class="cut">${frame === null ? html`<span class="muted">no stack trace</span>` : renderLocation(frame, place)}</span></li>`
   })}
 </ol>`
 }
-
-function markOf(index: number, root: number): Markup | null {
-  if (root === 0) return null
-  if (index === root) return html` <span class="badge solid">Root cause</span>`
-  return index === 0 ? html` ${renderBadge('Outermost')}` : null
-}
-
-function renderPlace(exception: Exception, place: Pick<ViewContext, 'root' | 'editorUrl'>): Markup {
-  const frame = placeOf(exception)
-  return frame === null ? html`<span class="muted">no stack trace</span>` : renderLocation(frame, place)
-}
-
-/** How an error relates to its parent, for readers that do not see the indentation. */
-function relationText({ parent, relation }: Exception, all: readonly Exception[]): string {
-  const above = all[parent ?? -1]
-  if (above === undefined) return relation === 'logged' ? 'Logged:' : 'Thrown:'
-  return `${relation === 'cause' ? 'Cause' : 'Member'} of ${above.class}:`
-}
-
-/** Members of one error shown in full; the others mostly repeat them. */
-const membersShown = 2
-
-/** Whether each exception of a chain is folded: members after the first few, and everything below them. */
-export function foldedExceptions(exceptions: readonly Exception[]): boolean[] {
-  const members = new Map<number, number>()
-  const folded: boolean[] = []
-  for (const { relation, parent } of exceptions) {
-    const place = relation === 'member' && parent !== null ? (members.get(parent) ?? 0) + 1 : 0
-    if (parent !== null) members.set(parent, Math.max(place, members.get(parent) ?? 0))
-    folded.push(place > membersShown || (parent !== null && folded[parent] === true))
-  }
-  return folded
-}
-
-/** The frames shown for a folded exception: the application's, or else the first. */
-export function tellingFrames({ frames }: Exception): readonly Frame[] {
-  const own = frames.filter(({ kind }) => kind === 'own')
-  return own.length > 0 ? own : frames.slice(0, 1)
-}
-
-/** How to render exceptions: the root of file names, the editor link and the heading level. */
-type Place = Pick<ViewContext, 'root' | 'editorUrl'> & { level: HeadingLevel }
 
 /** Application frames shown with their source below the first, or a deep recursion would fill the page. */
 const MORE_SOURCES = 5
@@ -135,121 +72,122 @@ const LINES_AROUND = 3
 
 /**
  * The chain of exceptions, then each with its code: the root cause first, at the nearest line of the application, then
- * the outermost. The others are folded.
+ * the outermost. The others are folded, and have their frames only in the stack traces.
  */
-export function renderExceptions(
+export function exceptionBlocks(
   { exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>,
-  { root, editorUrl }: Pick<ViewContext, 'root' | 'editorUrl'>,
-  level: HeadingLevel,
-): Markup {
-  const place = { root, editorUrl, level }
+  place: Place,
+): Block[] {
   const cause = rootCauseOf(exceptions)
-  const order = [...new Set([cause, ...exceptions.keys()])]
   // The requested path is at fault, not the code that rejects it.
   const open = isRoutingFailure(profile) ? [] : [cause, 0]
-  const same = samePlaces(exceptions, order)
-  const brief = foldedExceptions(exceptions)
-  return html`${exceptions.length > 1 && renderExceptionTree(exceptions, place)}
-${order.map(index => {
-  const exception = exceptions[index]
-  if (exception === undefined) return null
-  const body = renderException(exceptions, exception, index, place, brief[index] === true)
-  if (open.includes(index)) return body
-  return html`<details class="fold"><summary>${renderSummary(exception, index, same[index], root)}</summary>
-${body}</details>`
-})}`
+  return [
+    ...(exceptions.length > 1 ? [{ html: renderExceptionTree(exceptions, place), markdown: '' }] : []),
+    ...[...new Set([cause, ...exceptions.keys()])].flatMap((index): Block[] => {
+      const exception = exceptions[index]
+      if (exception === undefined) return []
+      const heading = [exceptions.length > 1 ? `${index + 1} ` : null, headingOf(exceptions, exception, index)]
+      const id = `exception-${index + 1}`
+      const isOpen = open.includes(index)
+      const blocks = bodyOf(exceptions, exception, index, place, isOpen)
+      if (isOpen) return [{ section: heading, id, blocks }]
+      const frame = placeOf(exception)
+      const where = frame === null ? null : [' ', { code: locationText(frame, place.root) }]
+      return [
+        { fold: [...heading, where], blocks: [{ html: html`<span id="${id}"></span>`, markdown: '' }, ...blocks] },
+      ]
+    }),
+  ]
 }
 
-function renderSummary(exception: Exception, index: number, same: number | null | undefined, root: string): Markup {
-  const frame = placeOf(exception)
-  const where =
-    same != null ? html`same place as ${same + 1}` : frame !== null && html`<code>${locationText(frame, root)}</code>`
-  return html`<b>${index + 1}</b> ${exception.class} <span class="muted">${where}</span>`
+function headingOf(exceptions: readonly Exception[], exception: Exception, index: number): Inline {
+  const { class: name, code, relation, statusCode, uncaught } = exception
+  const badges = [code, statusCode, relation === 'logged' ? 'from the log' : null, uncaught ?? null]
+  const role = `${roleOf(exceptions, index)}, ${index + 1} of ${exceptions.length}`
+  return [
+    name,
+    uncaught === undefined ? null : [' ', { badge: 'nobody caught it', tone: 'error' }],
+    ...badges.map(badge => (badge === null ? null : [' ', { badge }])),
+    exceptions.length > 1 ? [' ', { small: role }] : null,
+  ]
 }
 
-function renderException(
+/** An exception with its message and advice, the line that matters, and its properties. */
+function bodyOf(
   exceptions: readonly Exception[],
   exception: Exception,
   index: number,
   place: Place,
-  isBrief: boolean,
-): Markup {
-  const { code, message, properties, relation, statusCode, uncaught } = exception
-  const id = `exception-${index + 1}`
+  hasFrames: boolean,
+): Block[] {
+  const { class: name, message, properties } = exception
   const entries = Object.entries(properties)
-  return html`<article class="exception" id="${id}" aria-labelledby="${id}-class">
-${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${relation === 'logged' && html` ${renderBadge('From the log')}`}${uncaught !== undefined && html` ${renderBadge('nobody caught it', 'error')} ${renderBadge(uncaught)}`}${renderRole(exceptions, index)}`)}
-<p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>
-${adviceOf(exception).map(advice => html`<p class="notice warning">${advice}</p>`)}
-${isBrief ? renderFrameList(tellingFrames(exception), place, 0) : renderStack(exceptions, index, exception, place)}
-${entries.length > 0 && html`<details class="fold"><summary>${count(entries.length, 'property', 'properties')}: ${entries.map(([name]) => name).join(', ')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, entries)}</details>`}
-</article>`
+  const names = entries.map(([name]) => name).join(', ')
+  const table: Block = { title: `Properties of ${name}`, pairs: entries.map(([name, value]) => [name, { value }]) }
+  return [
+    message === ''
+      ? { text: 'No message.', look: 'muted' }
+      : { html: html`<p class="message">${message}</p>`, markdown: codeBlock(message) },
+    ...adviceOf(properties).map(advice => ({ notice: advice, tone: 'warning' as const })),
+    ...stackBlocks(exceptions, exception, index, place, hasFrames),
+    ...(entries.length === 0
+      ? []
+      : [{ fold: `${count(entries.length, 'property', 'properties')}: ${names}`, blocks: [table] }]),
+  ]
 }
 
 /** What an error says to do. That of a database stands beside its statement. */
-function adviceOf({ properties }: Exception): string[] {
-  if ('severity' in properties) return []
-  const { help, hint, remedy } = properties
+function adviceOf({ help, hint, remedy, severity }: Exception['properties']): string[] {
+  if (severity !== undefined) return []
   return [hint, remedy, help].filter(advice => typeof advice === 'string' && advice !== '').map(String)
 }
 
-/** What an exception is in its chain: Root cause, 5 of 6. */
-function renderRole(exceptions: readonly Exception[], index: number): Markup | null {
-  if (exceptions.length < 2) return null
-  const isRoot = index === rootCauseOf(exceptions)
-  const role = isRoot ? 'Root cause, ' : index === 0 ? 'Outermost, ' : ''
-  return html` <small>${role}${index + 1} of ${exceptions.length}</small>`
-}
-
 /** The line that matters with its source, and the other frames folded. */
-function renderStack(exceptions: readonly Exception[], index: number, exception: Exception, place: Place): Markup {
-  const { frames } = exception
-  if (frames.length === 0) return renderEmptyState('No stack trace.')
+function stackBlocks(
+  exceptions: readonly Exception[],
+  { frames }: Exception,
+  index: number,
+  place: Place,
+  hasFrames: boolean,
+): Block[] {
+  if (frames.length === 0) return [...emptyBlocks('No stack trace.')]
   const nearest = nearestOwnFrame(exceptions, index)
-  const main = frames.find(({ kind }) => kind === 'own') ?? null
-  const above = exceptions[exception.parent ?? -1]
-  const shared = above === undefined ? 0 : sharedFrames(frames, above.frames)
-  const rest = frames.slice(0, frames.length - shared).filter(frame => frame !== main)
-  return html`${main === null && nearest !== null && html`<p class="muted">No frame of yours. The nearest line of yours:</p>`}
-${nearest !== null && renderOwnFrame(nearest, place)}
-${rest.length > 0 && html`<details class="fold"><summary>${restText(rest, main === null)}</summary>${renderFrameList(rest, place, MORE_SOURCES)}</details>`}
-${above !== undefined && shared > 0 && html`<p class="muted">${count(shared, 'frame')} shared with ${above.class}.</p>`}`
-}
-
-/** 10 more frames: 1 yours, 9 in fastify, Node. */
-function restText(frames: readonly Frame[], isAll: boolean): string {
-  const own = frames.filter(({ kind }) => kind === 'own').length
-  const parts = [
-    ...(own > 0 ? [`${own} yours`] : []),
-    ...(own < frames.length
-      ? [`${frames.length - own} in ${origins(frames.filter(({ kind }) => kind !== 'own'))}`]
+  const main = frames.find(({ kind }) => kind === 'own')
+  const rest = frames.filter(frame => frame !== main)
+  const own = rest.filter(({ kind }) => kind === 'own').length
+  const amount = count(rest.length, main === undefined ? 'frame' : 'more frame')
+  return [
+    ...(main === undefined && nearest !== null
+      ? [{ text: 'No frame of yours. The nearest line of yours:', look: 'muted' as const }]
       : []),
+    ...(nearest === null ? [] : [frameBlock(nearest, place)]),
+    ...(rest.length === 0 || !hasFrames
+      ? []
+      : [
+          {
+            fold: own > 0 ? `${amount}, ${own} of them yours` : amount,
+            blocks: [{ html: renderFrameList(rest, place), markdown: '' }],
+          },
+        ]),
   ]
-  return `${count(frames.length, isAll ? 'frame' : 'more frame')}: ${parts.join(', ')}`
 }
 
-function renderFrameList(frames: readonly Frame[], place: Place, sources: number): Markup {
-  if (frames.length === 0) return renderEmptyState('No stack trace.')
-  let shown = 0
+function frameBlock(frame: Frame, place: Place): Block {
+  const source = frame.excerpt === undefined ? null : excerptMarkdown(frame.excerpt)
+  return { html: renderFrame(frame, place), markdown: blocks(code(locationText(frame, place.root)), source) }
+}
+
+function renderFrameList(frames: readonly Frame[], place: Place): Markup {
+  let sources = 0
   return html`<ol class="frames">${frames.map(
     frame => html`
-<li>${frame.excerpt !== undefined && shown++ < sources ? renderOwnFrame(frame, place) : renderFrameLine(frame, place)}</li>`,
+<li>${renderFrame(frame, place, frame.excerpt !== undefined && sources++ < MORE_SOURCES)}</li>`,
   )}</ol>`
 }
 
-/** How many of the last frames the parent exception has, too. The first frame never counts. */
-function sharedFrames(frames: readonly Frame[], above: readonly Frame[]): number {
-  let shared = 0
-  while (shared < frames.length - 1 && isSamePlace(frames.at(-1 - shared), above.at(-1 - shared))) shared++
-  return shared
-}
-
-function isSamePlace(one: Frame | undefined, other: Frame | undefined): boolean {
-  return one?.file === other?.file && one?.line === other?.line && one?.column === other?.column
-}
-
-function renderOwnFrame(frame: Frame, place: Place): Markup {
-  return html`${renderFrameLine(frame, place)}${frame.excerpt !== undefined && renderExcerpt(narrowed(frame.excerpt))}`
+function renderFrame(frame: Frame, place: Place, hasSource = true): Markup {
+  const { excerpt, function: name } = frame
+  return html`<p class="frame row">${renderLocation(frame, place)} <span class="muted">${name ?? 'anonymous'}</span></p>${hasSource && excerpt !== undefined && renderExcerpt(narrowed(excerpt))}`
 }
 
 /** The lines of an excerpt next to its line. */
@@ -258,41 +196,13 @@ function narrowed({ first, line, lines }: Excerpt): Excerpt {
   return { first: from, line, lines: lines.slice(from - first, line - first + LINES_AROUND + 1) }
 }
 
-function renderFrameLine(frame: Frame, place: Place): Markup {
-  return html`<p class="frame row">${renderLocation(frame, place)} <span class="muted">${frame.function ?? 'anonymous'}</span></p>`
-}
-
-/** The packages the frames belong to, or Node. */
-function origins(frames: readonly Frame[]): string {
-  const names = new Set(frames.map(frame => (frame.kind === 'node' ? 'Node' : packageName(frame.file))))
-  return [...names].join(', ')
-}
-
-function packageName(file: string): string {
-  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? 'other files'
-}
-
 /** An exception and its frames as Node prints them, with shortened paths. */
-export function stackTraceText(
-  exception: Pick<Exception, 'class' | 'message'> & { frames: readonly Frame[] },
-  root: string,
-): string {
-  const title = exception.message === '' ? exception.class : `${exception.class}: ${exception.message}`
-  return [
-    title,
-    ...exception.frames.map(frame => {
-      const place = locationText(frame, root)
-      return frame.function === null ? `    at ${place}` : `    at ${frame.function} (${place})`
-    }),
-  ].join('\n')
-}
-
-/** The stack trace of every exception as text, for copying: the outermost open, the others folded. */
-export function renderStackTraces(exceptions: readonly Exception[], root: string, opens: boolean): Markup {
-  return html`${exceptions.map(
-    (exception, index) => html`
-<details class="fold trace"${opens && index === 0 && html` open`}><summary>${exception.class}</summary><pre tabindex="0"><code>${stackTraceText(exception, root)}</code></pre></details>`,
-  )}`
+export function stackTraceText({ class: name, frames, message }: Exception, root: string): string {
+  const lines = frames.map(frame => {
+    const place = locationText(frame, root)
+    return frame.function === null ? `    at ${place}` : `    at ${frame.function} (${place})`
+  })
+  return [message === '' ? name : `${name}: ${message}`, ...lines].join('\n')
 }
 
 /** That an error which nobody caught has ended the process. @param time milliseconds since 1970 */

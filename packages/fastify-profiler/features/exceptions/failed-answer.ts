@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { SourceMap } from 'node:module'
 import type { Diagnosis } from '../../core/feature.ts'
-import { setHeader } from '../../core/foreign-value.ts'
+import { attempt, isRecord, setHeader } from '../../core/foreign-value.ts'
 import type { Exception, Json } from '../../core/profile.ts'
 import { isNavigation, untouched } from '../../core/view/debug-answer.ts'
 import { errorPagePolicy } from '../../core/view/page.ts'
@@ -10,7 +10,7 @@ import { resolveFrames } from './source-excerpt.ts'
 import type { Replace } from '../../core/watch/answer.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 import { renderErrorPage } from './error-page.ts'
-import { renderErrorMarkdown } from './exceptions-markdown.ts'
+import { renderErrorMarkdown } from './failure-sections.ts'
 
 /** Headers that describe the application's body, which the diagnostic page replaces. */
 const ofTheOldBody = [
@@ -64,13 +64,9 @@ function replaceHeaders(response: ServerResponse, type: string): void {
 
 /** Adds exceptions to a body of type application/problem+json; null if it is no JSON object. */
 function withExceptions(body: Buffer, exceptions: readonly Exception[], token: string, link: string): Buffer | null {
-  try {
-    const problem: unknown = JSON.parse(body.toString())
-    if (typeof problem !== 'object' || problem === null || Array.isArray(problem)) return null
-    return Buffer.from(JSON.stringify({ ...problem, token, link, exceptions: exceptionsForPrograms(exceptions) }))
-  } catch {
-    return null
-  }
+  const problem = attempt((): unknown => JSON.parse(body.toString()), null)
+  if (!isRecord(problem)) return null
+  return Buffer.from(JSON.stringify({ ...problem, token, link, exceptions: exceptionsForPrograms(exceptions) }))
 }
 
 /** The exception chain for programs: no source, one line per frame. */

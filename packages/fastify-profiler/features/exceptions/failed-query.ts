@@ -2,9 +2,9 @@ import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Profile, Query } from '../../core/profile.ts'
 import { isErrorOf } from '../performance/failed-calls.ts'
 import { type Part, renderSqlBlock } from '../../core/view/code-block.ts'
-import { type HeadingLevel, renderHeading, renderLocation } from '../../core/view/elements.ts'
-import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, codeBlock, plain } from '../../core/view/markdown.ts'
+import type { Block, Inline } from '../../core/view/block.ts'
+import { html } from '../../core/view/html.ts'
+import { codeBlock } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { runnableSql } from '../queries/database-panel.ts'
 
@@ -56,24 +56,24 @@ function wrongPart(sql: string, { code, message, properties }: Exception): Faile
   return place === undefined || others.length > 0 ? null : [place.index, place.index + name.length]
 }
 
-/** The statement with a line below what is wrong, as a compiler shows an error. */
-export function renderFailedQuery(failed: FailedQuery, context: ViewContext, level: HeadingLevel): Markup {
-  const { code, hint, number, query, wrong } = failed
-  const { base, profile } = context
-  const sent = query.location === null ? null : html`sent by ${renderLocation(query.location, context)}`
-  return html`
-<section aria-labelledby="failed-query">${renderHeading(level, 'failed-query', html`Query ${number} failed <small>${[code, sent].filter(part => part !== null).map((part, index) => html`${index > 0 && ' · '}${part}`)}</small>`)}
-${renderSqlBlock(query.sql, wrong)}
-${hint !== null && html`<p class="notice warning"><b>The database suggests:</b> ${hint}</p>`}
-<div class="chips"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${profileUrl(base, profile.token, 'database')}#query-${number}">Open in Database</a></div></section>`
-}
-
-/** The same as Markdown, without its heading. */
-export function failedQueryMarkdown({ hint, query, wrong }: FailedQuery): string {
-  return blocks(
-    codeBlock(markedSql(query.sql, wrong), 'sql'),
-    hint === null ? null : `The database suggests: ${plain(hint)}`,
-  )
+/** The statement with what is wrong in it marked, as a compiler shows an error. */
+export function failedQuerySection({ code, hint, number, query, wrong }: FailedQuery, context: ViewContext): Block {
+  const url = `${profileUrl(context.base, context.profile.token, 'database')}#query-${number}`
+  const sender: Inline = query.location === null ? null : [' sent by ', { place: query.location }]
+  return {
+    section: [
+      `Query ${number} failed`,
+      { small: [code === null ? null : ` ${code}`, code === null || sender === null ? null : ' ·', sender] },
+    ],
+    blocks: [
+      { html: renderSqlBlock(query.sql, wrong), markdown: codeBlock(markedSql(query.sql, wrong), 'sql') },
+      ...(hint === null ? [] : [{ notice: ['The database suggests: ', hint], tone: 'warning' as const }]),
+      {
+        html: html`<div class="chips"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${url}">Open in Database</a></div>`,
+        markdown: '',
+      },
+    ],
+  }
 }
 
 /** A statement as text, with a line of carets below one part. */

@@ -1,11 +1,14 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
+import { isRecord } from '../../core/foreign-value.ts'
 import { originalIn } from '../../core/call-site.ts'
 import type { Exception, Excerpt, Frame, Location, Profile } from '../../core/profile.ts'
 import { isErrorOf } from '../performance/failed-calls.ts'
 import { highlight } from '../../core/view/code-block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
+import { codeBlock } from '../../core/view/markdown.ts'
+import { cut } from '../../core/view/units.ts'
 
 /** Only source files of a reasonable size are read. */
 const sourceFile = /\.[cm]?[jt]sx?$/
@@ -27,14 +30,7 @@ export function readSourceMap(file: string, text: string): SourceMap | null {
 }
 
 function isPayload(value: unknown): value is ConstructorParameters<typeof SourceMap>[0] {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'sources' in value &&
-    Array.isArray(value.sources) &&
-    'mappings' in value &&
-    typeof value.mappings === 'string'
-  )
+  return isRecord(value) && Array.isArray(value.sources) && typeof value.mappings === 'string'
 }
 
 // Saves 38 of 40 µs for a small file, 10 % of a 404 in JSON, whose exceptions name three files:
@@ -163,6 +159,7 @@ const typescript = new RegExp(
   [
     /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, closed or not
     /\/\/[^\n]*/,
+    /(?<=^|\n)\s*\*(?: [^\n]*|\/|(?=\n|$))/, // a line of a block comment that began above
     /'(?:\\.|[^'\\\n])*'?/,
     /"(?:\\.|[^"\\\n])*"?/,
     /`(?:\\[\s\S]|[^`\\])*`?/,
@@ -183,32 +180,17 @@ const typescriptKeywords = new Set(
 )
 
 function classifyTypescript(token: string): string | null {
-  if (token.startsWith('/')) return 'comment'
+  if (/^\s*[/*]/.test(token)) return 'comment'
   if (/^['"`]/.test(token)) return 'string'
   return typescriptKeywords.has(token) ? 'keyword' : null
-}
-
-/** Highlights lines of TypeScript, which may start inside a comment. */
-function highlightTypescript(lines: readonly string[]): Markup[] {
-  const text = lines.join('\n')
-  const end = text.indexOf('*/')
-  const begin = text.indexOf('/*')
-  const within = end !== -1 && (begin === -1 || begin > end) && /^\s*\*/.test(text)
-  if (!within) return highlight(text, typescript, classifyTypescript)
-  const head = text
-    .slice(0, end + 2)
-    .split('\n')
-    .map(line => html`<span class="comment">${line}</span>`)
-  const rest = highlight(text.slice(end + 2), typescript, classifyTypescript)
-  const joint = html`${head.at(-1)}${rest[0]}`
-  return [...head.slice(0, -1), joint, ...rest.slice(1)]
 }
 
 const longestLine = 400
 
 /** Numbered lines of TypeScript, with the relevant line marked. */
 export function renderExcerpt(excerpt: Excerpt): Markup {
-  const lines = highlightTypescript(excerpt.lines.map(shown))
+  const text = excerpt.lines.map(line => cut(line, longestLine)).join('\n')
+  const lines = highlight(text, typescript, classifyTypescript)
   return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
     const number = excerpt.first + index
     return number === excerpt.line
@@ -217,6 +199,12 @@ export function renderExcerpt(excerpt: Excerpt): Markup {
   })}</code></pre>`
 }
 
-function shown(line: string): string {
-  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+/** The source around a frame as Markdown, with the frame's line marked. */
+export function excerptMarkdown({ first, line: marked, lines }: Excerpt): string {
+  const width = String(first + lines.length).length
+  const numbered = lines.map((line, index) => {
+    const number = first + index
+    return `${number === marked ? '>' : ' '} ${String(number).padStart(width)} | ${line}`
+  })
+  return codeBlock(numbered.join('\n'), 'ts')
 }

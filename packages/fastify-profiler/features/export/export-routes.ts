@@ -8,7 +8,7 @@ import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import type { Profile } from '../../core/profile.ts'
 import { assets, filePolicy, renderDocument } from '../../core/view/page.ts'
 import { renderCost, renderGaps, renderProfileHeader } from '../home/profile-header.ts'
-import { menuEntries, panelData, panelsByWeight, renderPanelBody, renderPanelMenu } from '../home/profile-page.ts'
+import { panelData, panelsByWeight, renderPanelBody, renderPanelMenu } from '../home/profile-page.ts'
 import { formatTime } from '../../core/view/units.ts'
 import { urlPart } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
@@ -45,7 +45,7 @@ export function renderProfileFile({ profile, ...views }: ViewContext, panels: re
     body: withoutServer(html`<a class="sr-only" href="#main">Skip to content</a>
 <header class="top"><span class="brand">Profile</span><span class="muted">saved by fastify-profiler ${packageVersion}</span></header>
 ${renderProfileHeader(context, { actions: null, caused: [], seen: null, when: formatTime(profile.time) })}
-<div class="layout">${renderPanelMenu(menuEntries(filled, profile), name => `#panel-${name}`, null)}<main id="main" tabindex="-1">
+<div class="layout">${renderPanelMenu(filled, profile, name => `#panel-${name}`, null)}<main id="main" tabindex="-1">
 ${renderGaps(profile)}${filled.map(
       panel => html`
 <section class="panel" id="panel-${panel.name}" aria-labelledby="panel-${panel.name}-title"><h2 id="panel-${panel.name}-title">${panel.label}</h2>

@@ -2,10 +2,10 @@ import { headerOf } from '../../core/collect.ts'
 import { STATUS_CODES } from 'node:http'
 import { attempt } from '../../core/foreign-value.ts'
 import { packageVersion } from '../../core/package-version.ts'
-import { type HeaderLine, type Json, type Profile, toMicroseconds } from '../../core/profile.ts'
+import { type HeaderLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import { outcomeText } from '../../core/view/elements.ts'
 import { urlPart } from '../../core/view/urls.ts'
-import { requestTarget, sentBody, sentHost, sentPairs, sentText } from '../request/sent-request.ts'
+import { requestTarget, sentBody, sentHost, sentPairs } from '../request/sent-request.ts'
 import { sliceTime, timeByKind } from '../performance/exclusive-time.ts'
 
 /** What RFC 3986 allows neither in a path nor in a query. */
@@ -46,23 +46,7 @@ function postData({ request }: Profile) {
   const mimeType = request.contentType ?? ''
   const comment = 'As parsed: masked and shortened.'
   if (body.form === 'text') return { mimeType, text: body.text, comment }
-  const params = body.form === 'urlencoded' ? pairs(sentPairs(body.fields)) : partsOf(body.fields)
-  return { mimeType, params, comment }
-}
-
-/** The parts of a multipart form. The contents of files are not recorded. */
-function partsOf(fields: Record<string, Json>) {
-  return Object.entries(fields).flatMap(([name, value]) => [value].flat().map(part => partOf(name, part)))
-}
-
-function partOf(name: string, part: Json) {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return { name, value: sentText(part) }
-  const { filename, mimetype, value } = part
-  return {
-    name,
-    ...(typeof filename === 'string' ? { fileName: filename } : { value: sentText(value ?? part) }),
-    ...(typeof mimetype === 'string' && { contentType: mimetype }),
-  }
+  return { mimeType, params: pairs(sentPairs(body.fields)), comment }
 }
 
 /** The response of an entry. Its status is 0 if the client left before one was sent. */

@@ -5,10 +5,10 @@ import { sliceTime } from '../performance/exclusive-time.ts'
 import type { Profile } from '../../core/profile.ts'
 import { locationText, statusText } from '../../core/view/elements.ts'
 import { blocks, code } from '../../core/view/markdown.ts'
-import { excerptOf } from '../exceptions/source-excerpt.ts'
+import { excerptMarkdown, excerptOf } from '../exceptions/source-excerpt.ts'
 import { panelData, panelMarkdown, renderProfileMarkdown } from './profile-page.ts'
 import { formatDuration } from '../../core/view/units.ts'
-import { exceptionsMarkdown, excerptMarkdown } from '../exceptions/exceptions-markdown.ts'
+import { exceptionBlocks } from '../exceptions/exceptions.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
 import { failedCalls } from '../performance/failed-calls.ts'
 import { findingsOf } from '../performance/findings.ts'
@@ -75,10 +75,7 @@ function safeToken(token: string): string {
 /** What is most telling about a request, first. */
 function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Section[] {
   const { profile, root } = context
-  const { exceptions, logs } = profile
-  const warnings = logs.filter(({ level }) => level >= warning)
-  const late = lateQueries(profile, root)
-  const lines = linesOfFindings(profile, root)
+  const warnings = profile.logs.filter(({ level }) => level >= warning)
   const client = filled.find(({ name }) => name === 'http-client')
   const part = (heading: string, panel: string, recorded: string): Section => ({
     heading,
@@ -87,18 +84,16 @@ function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Sec
   })
   return [
     part('Request', 'request', renderProfileMarkdown(context, [])),
-    ...(isRoutingFailure(profile)
-      ? [part('Nearest routes', 'routing', blocksMarkdown(nearestRoutes(profile), root))]
-      : []),
-    ...(exceptions.length > 0 ? [part('Exceptions', 'exception', exceptionsMarkdown(exceptions, '##', root))] : []),
-    ...(warnings.length > 0 ? [part('Warnings and errors of the log', 'logs', logsMarkdown(warnings, root))] : []),
+    part('Nearest routes', 'routing', isRoutingFailure(profile) ? blocksMarkdown(nearestRoutes(profile), root) : ''),
+    part('Exceptions', 'exception', blocksMarkdown(exceptionBlocks(profile, context), root)),
+    part('Warnings and errors of the log', 'logs', warnings.length > 0 ? logsMarkdown(warnings, root) : ''),
     ...(client !== undefined && failedCalls(profile).some(({ what }) => what === 'call')
       ? [panelSection(context, client, 0)]
       : []),
-    ...(late === '' ? [] : [part('Queries that ran after the response', 'database', late)]),
+    part('Queries that ran after the response', 'database', lateQueries(profile, root)),
     part('Findings and slowest calls', 'performance', panelMarkdown(performancePanel, profile, context)),
-    ...(lines === '' ? [] : [part('The lines of the findings', 'performance', lines)]),
-  ]
+    part('The lines of the findings', 'performance', linesOfFindings(profile, root)),
+  ].filter(({ recorded }) => recorded !== '')
 }
 
 /** The queries that ended after the response, most likely because nobody awaited them. Empty if none did. */

@@ -20,11 +20,11 @@ const aroundPart = 100
 export function fitLines(markdown: string, bytes: number, from = 0): Cut {
   const lines = markdown.trimEnd().split('\n')
   const most = Math.floor(bytes / linesAtLeast)
-  const kept = headOfTable(lines, from).map(line => shortenedMarkdown(line, most))
+  const kept = headOfTable(lines, from).map(line => cutMarkdown(line, most))
   let size = sum(kept.map(sizeOf))
   let next = from
   for (const line of lines.slice(from)) {
-    const short = shortenedMarkdown(line, most)
+    const short = cutMarkdown(line, most)
     size += sizeOf(short)
     if (size > bytes) break
     kept.push(short)
@@ -46,7 +46,7 @@ function headOfTable(lines: readonly string[], from: number): string[] {
 }
 
 /** A line of at most so many bytes, and a note if something was left out. */
-export function shortened(line: string, bytes: number): string {
+export function cutToBytes(line: string, bytes: number): string {
   if (Buffer.byteLength(line) <= bytes) return line
   const kept = Buffer.from(line)
     .subarray(0, Math.max(0, bytes - 32))
@@ -56,9 +56,9 @@ export function shortened(line: string, bytes: number): string {
 }
 
 /** A line of Markdown of at most so many bytes. Inline code that is cut is closed. */
-function shortenedMarkdown(line: string, bytes: number): string {
+function cutMarkdown(line: string, bytes: number): string {
   if (Buffer.byteLength(line) <= bytes) return line
-  const short = shortened(line, bytes - longestFence)
+  const short = cutToBytes(line, bytes - longestFence)
   const end = short.lastIndexOf('… (')
   return short.slice(0, end) + openCode(short.slice(0, end)) + short.slice(end)
 }

@@ -50,7 +50,8 @@ function profileRoutes(app: FastifyInstance, sources: PageSources): void {
     const wanted = queryOf(request).get('panel') || null
     const name = wanted ?? panelsByWeight(panels, profile)[0]?.name ?? ''
     const open = panels.find(panel => panel.name === name)
-    if (open === undefined) return sendMissing(request, reply, { what: 'panel', token, panel: name, panels }, sources)
+    const why = `There is no panel "${name}".`
+    if (open === undefined) return sendMissing(request, reply, { what: 'part', why, token, panels }, sources)
     const { profiles: caused } = await archive.search({ parent: token, perPage: causedShown })
     const context = { ...viewContext(profile), query: queryOf(request) }
     const previousOfRoute = (await previousRequest(archive, profile))?.token ?? null

@@ -1,4 +1,4 @@
-import { shortened } from './fit-markdown.ts'
+import { cutToBytes } from './fit-markdown.ts'
 import { exceptionWords } from './like-requests.ts'
 import {
   type ExceptionOverview,
@@ -24,7 +24,7 @@ import {
 } from '../../core/view/units.ts'
 import { searchQuery } from '../../core/view/urls.ts'
 import { kindView } from '../performance/exclusive-time.ts'
-import { slowFrom } from './profile-list.ts'
+import { slowRequestFrom } from './profile-list.ts'
 
 /** Something that is wrong with a route lately. */
 interface RouteFinding extends Finding {
@@ -35,7 +35,7 @@ interface RouteFinding extends Finding {
 /** What is wrong with a route lately, in words, the worst first. */
 function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
   const { count: all, examined, exception, failed, slower, token } = route
-  const name = shortened(routeName(route), longestCell)
+  const name = cutToBytes(routeName(route), longestCell)
   const url = routeUrl(route, base)
   const thrown = route.troubles.find(({ what }) => what === 'fails')
   const { detail, location } = thrown ?? { detail: exception ?? '', location: null }
@@ -44,7 +44,7 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
     route: name,
     tone: failures.has(what) ? ('error' as const) : ('warning' as const),
     claim,
-    detail: shortened(detail, longestCell),
+    detail: cutToBytes(detail, longestCell),
     places: [location ?? []].flat(),
     aside: { html: html``, markdown: code(example) },
   })
@@ -59,7 +59,7 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
     ...route.troubles
       .filter(({ what }) => what !== 'fails')
       .map(({ what, claim, count: some, detail, location, token }) => {
-        const said = shortened(claim, longestCell).replace(/\.$/, '')
+        const said = cutToBytes(claim, longestCell).replace(/\.$/, '')
         return found(
           what,
           [`${name}: ${said}, in `, these(some, examined), examined < all ? ' examined requests.' : ' requests.'],
@@ -117,26 +117,21 @@ ${blocksHtml(findings, place)}</section>`
 
 /** The requests lately by route, by statement and by exception, beside each other. */
 export function renderTables({ exceptions, left, routes, statements }: Overview, base: string, place: Place): Markup {
-  const part = (section: string, note: string, blocks: Block[]): Block[] =>
-    blocks.length === 0 ? [] : [{ section, note, blocks }]
   const tables = [
-    ...part(
-      'By route',
-      'failed first',
-      folded(routes, left.routes, 'more route', some => routeTable(some, base)),
-    ),
-    ...part(
+    ['By route', 'failed first', folded(routes, left.routes, 'more route', some => routeTable(some, base))],
+    [
       'By SQL shape',
       'most time first',
       folded(statements, left.statements, 'more statement', some => statementTable(some, base)),
-    ),
-    ...part(
+    ],
+    [
       'By exception',
       'failed first',
       folded(exceptions, left.exceptions, 'more exception', some => exceptionTable(some, base)),
-    ),
-  ]
-  return html`<div class="home">${blocksHtml(tables, place, 2)}</div>`
+    ],
+  ] as const
+  const sections = tables.flatMap(([section, note, blocks]) => (blocks.length === 0 ? [] : [{ section, note, blocks }]))
+  return html`<div class="home">${blocksHtml(sections, place, 2)}</div>`
 }
 
 /** A table of the first rows, and a folded one of the others. @param left those that are not even there */
@@ -208,7 +203,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
       figures('SQL', true),
     ],
     rows: routes.map(route => [
-      { link: { code: shortened(routeName(route), longestCell) }, to: routeUrl(route, base) },
+      { link: { code: cutToBytes(routeName(route), longestCell) }, to: routeUrl(route, base) },
       { code: route.token },
       route.count.toLocaleString('en'),
       ...timesOf(route),
@@ -220,7 +215,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
 }
 
 function slowCell(ms: number): Inline {
-  return ms >= slowFrom ? { strong: formatMilliseconds(ms), tone: 'warning' } : formatMilliseconds(ms)
+  return ms >= slowRequestFrom ? { strong: formatMilliseconds(ms), tone: 'warning' } : formatMilliseconds(ms)
 }
 
 function countCell(number: number, tone?: 'error' | 'warning'): Inline {
@@ -236,7 +231,7 @@ export function statementTable(statements: readonly StatementOverview[], base: s
     columns: [{ label: 'Statement' }, example, tally, ...times],
     rows: statements.map(statement => [
       {
-        link: { code: shortened(statement.sql, longestCell) },
+        link: { code: cutToBytes(statement.sql, longestCell) },
         to: `${base}/search?${searchQuery({ statement: statement.sql }, 1)}`,
       },
       { code: statement.token },
@@ -254,7 +249,7 @@ export function exceptionTable(exceptions: readonly ExceptionOverview[], base: s
     columns: [{ label: 'Exception' }, example, tally, figures('Last')],
     rows: exceptions.map(({ token, exception, count, fails, last }) => [
       {
-        link: { strong: shortened(exception, longestCell), tone: fails ? 'error' : 'warning' },
+        link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
         to: `${base}/search?${searchQuery({ exception: exceptionWords(exception) }, 1)}`,
       },
       { code: token },

@@ -12,24 +12,14 @@ import { hatchPattern } from '../performance/waterfall.ts'
 import { renderProfileList } from './profile-list.ts'
 import { profilesMarkdown, renderSearchBox, type SearchBarOptions, searchBarOptions, searchOf } from './search-page.ts'
 
-/** What the client requested but does not exist. */
+/** What the client requested but does not exist: a page, or what there is not of something else. */
 export type Missing =
-  | { what: 'profile'; token: string }
-  | { what: 'panel'; token: string; panel: string; panels: ReadonlyArray<Pick<AnyPanel, 'name' | 'label'>> }
-  /** What a request, or the query, does not have. */
-  | { what: 'part'; why: string; token?: string }
-  | { what: 'running'; token: string }
   | { what: 'page'; path: string }
+  /** With the profile that has not got it, or its panels. */
+  | { what: 'part'; why: string; token?: string; panels?: ReadonlyArray<Pick<AnyPanel, 'name' | 'label'>> }
 
-/** Says what is missing, and the likely reason. */
 function missingText(missing: Missing): string {
-  if (missing.what === 'panel') return `There is no panel "${missing.panel}".`
-  if (missing.what === 'part') return missing.why
-  if (missing.what === 'running') {
-    return `Request ${missing.token} is still running. Its profile is stored after the response.`
-  }
-  if (missing.what === 'page') return `The profiler has no page "${missing.path}".`
-  return `There is no profile "${missing.token}". It may have expired, or the token is wrong.`
+  return missing.what === 'part' ? missing.why : `The profiler has no page "${missing.path}".`
 }
 
 /** The profiler's own 404 page: says what is missing, and what there is. */
@@ -65,11 +55,9 @@ export function renderNotFoundPage(
 }
 
 function offerOf(missing: Missing, base: string): Block[] {
-  if (missing.what === 'part' && missing.token !== undefined) {
-    return [{ text: { link: 'Open the profile', to: profileUrl(base, missing.token) } }]
-  }
-  if (missing.what !== 'panel') return []
+  if (missing.what !== 'part' || missing.token === undefined) return []
   const { panels, token } = missing
+  if (panels === undefined) return [{ text: { link: 'Open the profile', to: profileUrl(base, token) } }]
   const columns = [{ label: 'Panel' }, { label: 'Name' }]
   const rows = panels.map(({ name, label }): Inline[] => [
     { link: label, to: profileUrl(base, token, name) },
@@ -87,14 +75,13 @@ export async function sendMissing(
   missing: Missing,
   sources: PageSources,
 ): Promise<FastifyReply> {
-  const { archive, panels } = sources
-  const { profiles } = await archive.search({ perPage: newestShown })
+  const { profiles } = await sources.archive.search({ perPage: newestShown })
   const options = searchBarOptions(searchOf(request, sources), sources)
   return sendFormats(request, reply.code(404), {
     html: () => renderNotFoundPage(missing, profiles, options),
     json: () => ({
       error: missingText(missing),
-      ...(missing.what === 'panel' && { panels: panels.map(({ name }) => name) }),
+      ...('panels' in missing && { panels: missing.panels.map(({ name }) => name) }),
       newest: profiles,
     }),
     markdown: () => `${blocksMarkdown(notFoundBlocks(missing, profiles, options), '', 1)}\n`,
@@ -108,6 +95,8 @@ export function sendUnknown(
   token: string,
   sources: PageSources,
 ): Promise<FastifyReply> {
-  const what = sources.archive.isRunning(token) ? 'running' : 'profile'
-  return sendMissing(request, reply, { what, token }, sources)
+  const why = sources.archive.isRunning(token)
+    ? `Request ${token} is still running. Its profile is stored after the response.`
+    : `There is no profile "${token}". It may have expired, or the token is wrong.`
+  return sendMissing(request, reply, { what: 'part', why }, sources)
 }

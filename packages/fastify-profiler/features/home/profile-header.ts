@@ -62,28 +62,22 @@ function profileFacts(profile: Profile, seen: Inline, when: Inline): Fact[] {
 /** The request that a profile comes from, and those that come from it. */
 function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): Fact[] {
   const { parent } = profile
-  const replays = caused.filter(({ isReplay }) => isReplay === true)
-  const subrequests = caused.filter(({ isReplay }) => isReplay !== true)
-  const links = (requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string) =>
-    requests.map(request => [{ link: textOf(request), to: profileUrl(base, request.token) }, ' '])
+  const links = (name: string, requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string) =>
+    requests.length === 0
+      ? []
+      : [[name, requests.map(each => [{ link: textOf(each), to: profileUrl(base, each.token) }, ' '])] as const]
   return [
     ...(parent === null ? [] : [[parentName(profile), { link: parent, to: profileUrl(base, parent) }] as const]),
-    ...(subrequests.length === 0
-      ? []
-      : [
-          [
-            'Subrequests',
-            links(subrequests, ({ status, method, url }) => `${status} ${method} ${readableUrl(url)}`),
-          ] as const,
-        ]),
-    ...(replays.length === 0
-      ? []
-      : [
-          [
-            'Replays',
-            links(replays, ({ status, duration }) => `${status ?? 'none'} · ${formatDuration(duration)}`),
-          ] as const,
-        ]),
+    ...links(
+      'Subrequests',
+      caused.filter(({ isReplay }) => isReplay !== true),
+      ({ status, method, url }) => `${status} ${method} ${readableUrl(url)}`,
+    ),
+    ...links(
+      'Replays',
+      caused.filter(({ isReplay }) => isReplay === true),
+      ({ status, duration }) => `${status ?? 'none'} · ${formatDuration(duration)}`,
+    ),
   ]
 }
 

@@ -8,7 +8,7 @@ import { stackedPieces } from '../performance/performance-panel.ts'
 import { renderPieces } from '../performance/waterfall.ts'
 
 /** From this many milliseconds on a duration is marked. */
-export const slowFrom = 100
+export const slowRequestFrom = 100
 
 /** What a list needs besides its profiles. */
 export interface ListOptions {
@@ -68,10 +68,16 @@ function sortable(label: string, order: SortOrder | null, { base, criteria, pane
   const className = order === 'duration' || order === null ? 'number' : 'number only-wide'
   if (criteria == null) return html`<th scope="col" class="${className}">${label}</th>`
   const { sort, page, ...others } = criteria
-  const query = searchQuery({ ...others, ...(order !== null && { sort: order }) }, 1)
-  const parts = [query, panel === undefined ? '' : `panel=${urlPart(panel)}`].filter(part => part !== '')
+  const url = searchUrl(base, { ...others, ...(order !== null && { sort: order }) }, 1, panel)
   const isCurrent = (sort ?? null) === order
-  return html`<th scope="col" class="${className}"${isCurrent && html` aria-sort="descending"`}><a href="${base}/search${parts.length > 0 && `?${parts.join('&')}`}">${label}${isCurrent && ' ↓'}</a></th>`
+  return html`<th scope="col" class="${className}"${isCurrent && html` aria-sort="descending"`}><a href="${url}">${label}${isCurrent && ' ↓'}</a></th>`
+}
+
+/** The URL of a page of a search, whose profiles open at a panel. */
+export function searchUrl(base: string, criteria: SearchCriteria, page: number, panel: string | undefined): string {
+  const query = [searchQuery(criteria, page), panel === undefined ? '' : `panel=${urlPart(panel)}`]
+  const parts = query.filter(part => part !== '')
+  return `${base}/search${parts.length > 0 ? `?${parts.join('&')}` : ''}`
 }
 
 /** What can be done with two requests of a list. */
@@ -103,7 +109,7 @@ export function renderProfileRow(profile: ProfileSummary, origins: readonly Orig
   const polls = options.polls?.[token] ?? null
   const tone = statusTone(status)
   return html`
-<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count.toLocaleString('en')}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowRequestFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count.toLocaleString('en')}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
 }
 
 /** What is worth knowing about a request beside its URL. */

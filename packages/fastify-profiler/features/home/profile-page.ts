@@ -1,5 +1,6 @@
 import type { ProfileAction, RelatedProfiles } from '../../core/feature.ts'
-import type { AnyPanel, Badge, ViewContext } from '../../core/panel.ts'
+import type { AnyPanel, ViewContext } from '../../core/panel.ts'
+import { attempt } from '../../core/foreign-value.ts'
 import type { Json, Profile } from '../../core/profile.ts'
 import { blocksHtml, blocksMarkdown, emptyBlocks } from '../../core/view/block.ts'
 import { outcomeText, statusText } from '../../core/view/elements.ts'
@@ -18,14 +19,6 @@ import {
 import { formatDuration, formatTime } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 
-/** A panel in the menu; greyed out without data. */
-interface MenuEntry {
-  name: string
-  label: string
-  empty: boolean
-  badge: Badge | null
-}
-
 /** A panel's data: read from the profile, or collected with it. */
 export function panelData(panel: AnyPanel, profile: Profile): unknown {
   return 'read' in panel ? panel.read(profile) : collected(panel.name, profile)
@@ -41,37 +34,23 @@ function collected(name: string, { panels }: Profile): Json {
   return Object.hasOwn(panels, name) ? (panels[name] ?? null) : null
 }
 
-/** The menu's entries. A badge that throws is left out: the panel's body shows the error. */
-export function menuEntries(panels: readonly AnyPanel[], profile: Profile): MenuEntry[] {
-  return panels.map(panel => {
-    const data = panelData(panel, profile)
-    return {
-      name: panel.name,
-      label: panel.label,
-      empty: data === null,
-      badge: data === null ? null : badgeOf(panel, data),
-    }
-  })
-}
-
-function badgeOf(panel: AnyPanel, data: unknown): Badge | null {
-  try {
-    return panel.badge?.(data) ?? null
-  } catch {
-    return null
-  }
-}
-
-/** The menu of panels. `urlOf`: where a panel is. `open`: the panel that is shown; null if all are. */
+/**
+ * The menu of panels. A badge that throws is left out: the panel's body shows the error. `urlOf`: where a panel is.
+ * `open`: the panel that is shown; null if all are.
+ */
 export function renderPanelMenu(
-  entries: readonly MenuEntry[],
+  panels: readonly AnyPanel[],
+  profile: Profile,
   urlOf: (panel: string) => string,
   open: string | null,
 ): Markup {
-  return html`<nav class="menu" aria-label="Panels"><ul>${entries.map(
-    ({ name, label, empty, badge }) => html`
-<li><a href="${urlOf(name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` <span class="fact ${badge.tone}">${badge.text}</span>`}</a></li>`,
-  )}
+  return html`<nav class="menu" aria-label="Panels"><ul>${panels.map(panel => {
+    const { name, label } = panel
+    const data = panelData(panel, profile)
+    const badge = data === null ? null : attempt(() => panel.badge?.(data) ?? null, null)
+    return html`
+<li><a href="${urlOf(name)}"${name === open && html` aria-current="page"`}${data === null && html` class="empty"`}>${label}${data === null && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` <span class="fact ${badge.tone}">${badge.text}</span>`}</a></li>`
+  })}
 </ul></nav>`
 }
 
@@ -111,7 +90,7 @@ export function renderProfilePage(
       seen: related.sightings === null ? null : sightingsText(related.sightings, base),
       when: timeText(profile.time),
     }),
-    menu: renderPanelMenu(menuEntries(panels, profile), name => profileUrl(base, profile.token, name), open),
+    menu: renderPanelMenu(panels, profile, name => profileUrl(base, profile.token, name), open),
     main: html`<h2 class="sr-only">${label}</h2>
 ${renderGaps(profile)}
 ${panel !== undefined && renderPanelBody(panel, context)}`,

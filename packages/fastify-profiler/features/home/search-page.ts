@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Overview, overviewOf } from './overview.ts'
-import { shortened } from './fit-markdown.ts'
+import { cutToBytes } from './fit-markdown.ts'
 import { type Period, readSearch, type Search } from './search-criteria.ts'
 import { wordsOf } from './search-words.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
@@ -13,11 +13,11 @@ import type { PageSources } from '../../core/feature.ts'
 import { assetUrl, linkStylesheet, renderDocument, renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime } from '../../core/view/units.ts'
-import { inputTime, profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
+import { inputTime, profileUrl, searchQuery } from '../../core/view/urls.ts'
 import { hatchPattern } from '../performance/waterfall.ts'
 import { renderTables, renderTroubles } from './lately.ts'
 import { liveRowsOf, serverId } from './live-rows.ts'
-import { originsOf, renderProfileList, renderProfileRow, slowFrom } from './profile-list.ts'
+import { originsOf, renderProfileList, renderProfileRow, searchUrl, slowRequestFrom } from './profile-list.ts'
 
 /** Where the form leads, and what it offers besides the standard fields. */
 export interface SearchBarOptions {
@@ -32,44 +32,38 @@ export interface SearchBarOptions {
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
+/** The fields of text, each with its label and an example. */
+const textFields = [
+  ['url', 'URL contains', ''],
+  ['status', 'Status', '404, 5xx'],
+  ['exception', 'Exception contains', ''],
+  ['route', 'Route', ''],
+  ['sql', 'Queries', '3, >10'],
+  ['statement', 'Statement contains', ''],
+  ['text', 'Any text', ''],
+  ['host', 'Host', ''],
+  ['ip', 'IP', ''],
+  ['token', 'Token', ''],
+] as const
+
 /** The search form, filled with the criteria. */
 export function renderSearchBar(criteria: SearchCriteria, { base, labels = [], panel }: SearchBarOptions): Markup {
+  const { method = '' } = criteria
+  const methods = METHODS.includes(method) ? [...new Set([...usual, method])] : usual
   return html`<form class="search" action="${base}/search" role="search" aria-label="Search requests">
 ${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}
-${field('url', 'URL contains', html`<input id="search-url" name="url" value="${criteria.url}" maxlength="500">`)}
-<div class="pair">
-${field('method', 'Method', html`<select id="search-method" name="method"><option value="">Any</option>${methods(criteria.method).map(method => html`<option${method === criteria.method && html` selected`}>${method}</option>`)}</select>`)}
-${field('status', 'Status', html`<input id="search-status" name="status" value="${criteria.status}" placeholder="404, 5xx" title="404, 4xx, &gt;=400, none" maxlength="10">`)}
-</div>
-${text('exception', 'Exception contains', criteria.exception)}
-${text('route', 'Route', criteria.route)}
-<div class="pair">
-${field('sql', 'Queries', html`<input id="search-sql" name="sql" value="${criteria.sql}" placeholder="3, &gt;10" maxlength="10">`)}
-${text('statement', 'Statement contains', criteria.statement)}
-</div>
-${text('text', 'Any text', criteria.text)}
-<div class="pair">
-${text('host', 'Host', criteria.host)}
-${text('ip', 'IP', criteria.ip)}
-</div>
-${labels.map(name => text(name, titled(name), criteria.labels?.[name]))}
+<div><label for="search-method">Method</label><select id="search-method" name="method"><option value="">Any</option>${methods.map(name => html`<option${name === method && html` selected`}>${name}</option>`)}</select></div>
+${textFields.map(([name, label, example]) => text(name, label, criteria[name], example))}
+${labels.map(name => text(name, titled(name), criteria.labels?.[name], ''))}
 ${range('Duration in ms', 'duration', html`type="number" min="0" step="any"`, criteria.durationFrom, criteria.durationTo)}
 ${range('Time in UTC', 'time', html`type="datetime-local" step="1"`, inputTime(criteria.timeFrom), inputTime(criteria.timeTo))}
-${text('token', 'Token', criteria.token)}
 <p class="row"><button>Search</button> <a href="${base}/">Clear</a></p>
 </form>`
 }
 
-function methods(chosen: string | undefined): string[] {
-  return chosen !== undefined && METHODS.includes(chosen) && !usual.includes(chosen) ? [...usual, chosen] : usual
-}
-
-function field(name: string, label: string, input: Markup): Markup {
-  return html`<div class="field"><label for="search-${name}">${label}</label>${input}</div>`
-}
-
-function text(name: string, label: string, value: Content): Markup {
-  return field(name, label, html`<input id="search-${name}" name="${name}" value="${value}" maxlength="500">`)
+function text(name: string, label: string, value: Content, example: string): Markup {
+  return html`
+<div><label for="search-${name}">${label}</label><input id="search-${name}" name="${name}" value="${value}" placeholder="${example}" maxlength="500"></div>`
 }
 
 function range(legend: string, name: string, attributes: Markup, from: Content, to: Content): Markup {
@@ -114,7 +108,7 @@ ${renderSearchBox(criteria, options)}
 ${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, polls: result.polls, isLive: home !== null })}
 ${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All requests</a></p>`}</section>
 ${hasOverview && renderTables(home.overview, base, home.place)}`,
-    footer: html`<p>Amber: ${slowFrom} ms or more, or one query repeated in a loop.${hasOverview && ' SQL of a route: the median count.'}</p>`,
+    footer: html`<p>Amber: ${slowRequestFrom} ms or more, or one query repeated in a loop.${hasOverview && ' SQL of a route: the median count.'}</p>`,
   })
 }
 
@@ -132,17 +126,13 @@ function renderLiveControls({ base }: SearchBarOptions): Markup {
 
 /** Links to frequent searches. */
 function renderShortcuts({ base }: SearchBarOptions): Markup {
-  return html`<nav class="right chips" aria-label="Frequent searches"><a class="chip" href="${base}/">All</a><a class="chip" href="${base}/search?status=%3E%3D500">Failed</a><a class="chip" href="${base}/search?status=4xx">Refused</a><a class="chip" href="${base}/search?durationFrom=${slowFrom}">Over ${slowFrom} ms</a></nav>`
+  return html`<nav class="right chips" aria-label="Frequent searches"><a class="chip" href="${base}/">All</a><a class="chip" href="${base}/search?status=%3E%3D500">Failed</a><a class="chip" href="${base}/search?status=4xx">Refused</a><a class="chip" href="${base}/search?durationFrom=${slowRequestFrom}">Over ${slowRequestFrom} ms</a></nav>`
 }
 
 function renderPaging({ criteria, page, pages }: SearchResult, { base, panel }: SearchBarOptions): Markup | null {
   if (pages < 2) return null
-  const link = (to: number, label: string, rel: string): Markup => {
-    const query = [searchQuery(criteria, to), panel === undefined ? '' : `panel=${urlPart(panel)}`]
-      .filter(part => part !== '')
-      .join('&')
-    return html`<a rel="${rel}" href="${base}/search${query !== '' && `?${query}`}">${label}</a>`
-  }
+  const link = (to: number, label: string, rel: string): Markup =>
+    html`<a rel="${rel}" href="${searchUrl(base, criteria, to, panel)}">${label}</a>`
   return html`<nav class="paging" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer', 'prev') : html`<span></span>`}<span>Page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}</span>${page < pages ? link(page + 1, 'Older', 'next') : html`<span></span>`}</nav>`
 }
 
@@ -168,11 +158,11 @@ export function profilesMarkdown(profiles: readonly ProfileSummary[], base: stri
     profiles.map(profile => [
       code(`${base}/${profile.token}`),
       String(profile.status ?? 'none'),
-      code(shortened(`${profile.method} ${profile.url}`, longestCell)),
+      code(cutToBytes(`${profile.method} ${profile.url}`, longestCell)),
       formatDuration(profile.duration),
       String(profile.queries.count),
-      profile.route === null ? '' : code(shortened(profile.route, longestCell)),
-      plain(shortened(profile.exception ?? '', longestCell)),
+      profile.route === null ? '' : code(cutToBytes(profile.route, longestCell)),
+      plain(cutToBytes(profile.exception ?? '', longestCell)),
       formatTime(profile.time),
     ]),
   )

@@ -24,20 +24,12 @@ const recorderOfLogger = Symbol('profiler.recorder')
 /** Pino sets the last level, logger, object, message and time on a stream that has this property. */
 const wantsMetadata = Symbol.for('pino.metadata')
 
-interface Metadata {
-  lastLevel?: number
-  lastLogger?: Logger<string>
-  lastObj?: unknown
-  lastMsg?: unknown
-  lastTime?: unknown
-}
-
 /** Lines of this level and above have their caller. A stack for each line would cost a request 3 µs a line. */
 const warning = 40
 const error = 50
 
 /** Shows each line of a logger to its request's recorder on the way to the application's stream. */
-class RecordingStream implements DestinationStream, Metadata {
+class RecordingStream implements DestinationStream {
   readonly [wantsMetadata] = true
   declare lastLevel?: number
   declare lastLogger?: Logger<string>
@@ -328,10 +320,6 @@ function describeLogLine({ start, line, location }: RecordedLine, time: RequestT
 }
 
 function parseLine(line: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isRecord(value) ? value : { msg: line }
-  } catch {
-    return { msg: line }
-  }
+  const value = attempt((): unknown => JSON.parse(line), null)
+  return isRecord(value) ? value : { msg: line }
 }

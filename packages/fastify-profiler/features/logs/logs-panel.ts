@@ -20,12 +20,12 @@ import {
 } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code, plain, table } from '../../core/view/markdown.ts'
-import { alignNumber, count, count as counted, formatDuration, formatNumber } from '../../core/view/units.ts'
+import { alignNumber, count, formatDuration, formatNumber } from '../../core/view/units.ts'
 
 /** The lines from warnings on, worst first. */
 export function logCard(logs: readonly LogLine[]): ToolbarCard {
   return {
-    title: counted(logs.length, 'line'),
+    title: count(logs.length, 'line'),
     rows: logs
       .filter(({ level }) => level >= 40)
       .sort((one, other) => other.level - one.level)
@@ -179,23 +179,21 @@ function renderRun(first: LogLine, run: readonly LogLine[], place: Place): Marku
   const took = formatDuration((run.at(-1)?.start ?? start) - start)
   const text =
     level < 30
-      ? html`${counted(run.length, levelName(level), levelName(level))}, ${took}`
+      ? html`${count(run.length, levelName(level), levelName(level))}, ${took}`
       : html`<b>${run.length.toLocaleString('en')} ×</b> ${message.slice(0, GLIMPSE) || 'No message.'}`
-  return html`<details><summary class="cells">${renderStart(start)}${renderLevel(level)}<span class="cut">${text}</span></summary><ol class="rows">${run.map(line => html`<li>${renderLine(line, place)}</li>`)}</ol></details>`
+  return html`<details><summary class="cells">${renderStart(first)}<span class="cut">${text}</span></summary><ol class="rows">${run.map(line => html`<li>${renderLine(line, place)}</li>`)}</ol></details>`
 }
 
-function renderStart(start: number): Markup {
-  return html`<span class="number">${alignNumber(start)}</span>`
-}
-
-function renderLevel(level: number): Markup {
-  return renderBadge(levelName(level), levelTone(level))
+/** The first cells of a line. */
+function renderStart({ level, start }: LogLine): Markup {
+  return html`<span class="number">${alignNumber(start)}</span>${renderBadge(levelName(level), levelTone(level))}`
 }
 
 /** A line on its own: what does not fit opens below it, which it does by itself for a warning or an error. */
-function renderLine({ fields, isLate, level, location, message, start }: LogLine, place: Place): Markup {
+function renderLine(line: LogLine, place: Place): Markup {
+  const { fields, isLate, level, location, message } = line
   const entries = Object.entries(fields)
-  const head = html`${renderStart(start)}${renderLevel(level)}<span class="cut">${isLate && html`${renderBadge('after the response')} `}${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
+  const head = html`${renderStart(line)}<span class="cut">${isLate && html`${renderBadge('after the response')} `}${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
   const from =
     location === undefined ? null : html`<p><span class="muted">From</span> ${renderLocation(location, place)}</p>`
   const isLong = message.length > SHORT_MESSAGE || message.includes('\n')

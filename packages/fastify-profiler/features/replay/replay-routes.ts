@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Profile } from '../../core/profile.ts'
-import { renderCodeBlock } from '../../core/view/code-block.ts'
+import { type Block, blocksHtml, blocksMarkdown } from '../../core/view/block.ts'
+import { noPlace } from '../../core/view/elements.ts'
 import { html } from '../../core/view/html.ts'
-import { blocks, plain } from '../../core/view/markdown.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
 import type { PageSources, ProfileAction, Question } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
@@ -22,28 +22,21 @@ export const replayAction: ProfileAction = ({ method, token }, base) =>
   html`<form method="post" action="${base}/${urlPart(token)}/replay"><button>Replay</button></form>`
 
 /** Says why a request was not sent again, and how to do it by hand. */
-export function renderNotReplayedPage(
-  { message }: NotRepeatable,
-  profile: Profile,
-  base: string,
-  root: string,
-): string {
+function notReplayed({ message }: NotRepeatable, profile: Profile, base: string): Block {
   const { method, token, url } = profile
-  return renderPage({
-    title: 'Not replayed · Profiler',
-    base,
-    root,
-    main: html`<h1>Not replayed</h1>
-<p class="notice warning">${message}</p>
-<p><a href="${profileUrl(base, token)}">Back to ${method} ${url.slice(0, 200)}</a></p>
-<h2>By hand</h2>
-${renderCodeBlock(curlCommand(profile))}`,
-  })
+  return {
+    section: 'Not replayed',
+    blocks: [
+      { notice: message, tone: 'warning' },
+      { text: { link: `Back to ${method} ${url.slice(0, 200)}`, to: profileUrl(base, token) } },
+      { section: 'By hand', blocks: [{ source: curlCommand(profile), language: 'text' }] },
+    ],
+  }
 }
 
-/** The same as Markdown. */
-function renderNotReplayedMarkdown({ message }: NotRepeatable): string {
-  return `${blocks('# Not replayed', plain(message))}\n`
+export function renderNotReplayedPage(why: NotRepeatable, profile: Profile, base: string, root: string): string {
+  const main = blocksHtml([notReplayed(why, profile, base)], noPlace, 1)
+  return renderPage({ title: 'Not replayed · Profiler', base, root, main })
 }
 
 /** Sends a stored request again. Takes nothing but its token, so nobody can send another. */
@@ -59,7 +52,7 @@ export function replayRoutes(app: FastifyInstance, sources: PageSources): void {
     return sendFormats(request, reply.code(422), {
       html: () => renderNotReplayedPage(replayed, profile, base, sources.root),
       json: () => ({ error: replayed.message }),
-      markdown: () => renderNotReplayedMarkdown(replayed),
+      markdown: () => `${blocksMarkdown([notReplayed(replayed, profile, base)], '', 1)}\n`,
     })
   })
 }

@@ -1,6 +1,5 @@
 import { finished } from 'node:stream/promises'
-// Imported, because tests replace the global timers.
-import { clearTimeout, setTimeout } from 'node:timers'
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { isThisProcess } from '../../core/package-version.ts'
@@ -70,23 +69,14 @@ export async function replay(app: Application, profile: Profile, most = longest)
 }
 
 /** Sends a request, and resolves at the end of the response. Like a client, it leaves when the time is over. */
-async function sendWithin(
-  app: Application,
-  request: RepeatableRequest,
-  most: number,
-  isOver: () => void,
-): Promise<void> {
-  const leaving = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const over = new Promise<void>(resolve => {
-    timer = setTimeout(() => {
-      isOver()
-      leaving.abort()
-      timer = setTimeout(resolve, grace)
-    }, most)
-  })
-  await Promise.race([send(app, request, leaving.signal), over])
-  clearTimeout(timer)
+async function sendWithin(app: Application, request: RepeatableRequest, most: number, isOver: () => void) {
+  const leaving = AbortSignal.timeout(most)
+  leaving.addEventListener('abort', isOver)
+  const ended = new AbortController()
+  const over = setTimeout(most + grace, undefined, { signal: ended.signal }).catch(() => {})
+  await Promise.race([send(app, request, leaving), over])
+  ended.abort()
+  leaving.removeEventListener('abort', isOver)
 }
 
 async function send(app: Application, { headers, ip, method, url }: RepeatableRequest, signal: AbortSignal) {

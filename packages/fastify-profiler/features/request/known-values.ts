@@ -78,20 +78,12 @@ function keptParameter(parameter: unknown, room: Room): unknown {
   ) {
     return parameter
   }
-  const text = jsonOf(parameter)
+  // Empty for what is circular or holds a BigInt: pg cannot send it either.
+  const text = attempt(() => JSON.stringify(parameter) ?? '', '')
   const values = text.match(/[,[{]/g)?.length ?? 0
   if (text.length > room.characters || values > room.values) return `[object of ${text.length} characters]`
   room.characters -= text.length
   room.values -= values
   // What a class writes as JSON says more than its fields: the identifiers of MongoDB.
   return text === '' ? parameter : attempt((): unknown => JSON.parse(text), parameter)
-}
-
-function jsonOf(value: object): string {
-  try {
-    return JSON.stringify(value) ?? ''
-  } catch {
-    // Circular, or holds a BigInt: pg cannot send it either.
-    return ''
-  }
 }

@@ -13,96 +13,56 @@ interface PathPiece {
 
 type MatchedRoute = NonNullable<Routing['matched']>
 
-/** Longer paths are compared as wholes. */
-const longest = 200
+/** A segment of a route that stands for any text: a parameter or a wildcard. */
+const placeholder = /[:*]/
 
 /**
- * What has to change in a requested path for a route to match, letter by letter. A parameter matches any text without a
- * slash, and a wildcard any text.
+ * What has to change in a requested path for a route to match: from the first letter that differs to the last one, in
+ * each segment. A parameter matches any segment, and a wildcard the rest.
  */
 export function comparePaths(asked: string, route: string): PathPiece[] {
-  const tokens = route.match(/:[\w]+(?:\([^/]*\))?\??|\*|./gs) ?? []
-  if (asked.length > longest || tokens.length > longest) return [{ text: route, change: 'same' }]
-  // The last shared letter is compared too, because what a parameter matches depends on the letter before it.
-  const start = Math.max(0, sharedLetters(asked, tokens) - 1)
-  const pieces = compareTokens(asked.slice(start), tokens.slice(start))
-  return pieces.map((piece, index) => (index === 0 ? { ...piece, text: route.slice(0, start) + piece.text } : piece))
-}
-
-/** How many letters the path and the route have in common before they differ, or before a parameter. */
-function sharedLetters(asked: string, tokens: readonly string[]): number {
-  const end = tokens.findIndex((token, at) => token !== asked[at])
-  return end === -1 ? tokens.length : end
-}
-
-function compareTokens(asked: string, tokens: readonly string[]): PathPiece[] {
-  const costs = costsOf(asked, tokens)
+  const [segments, wanted] = [asked.split('/'), route.split('/')]
   const pieces: PathPiece[] = []
   const add = (text: string, change: PathPiece['change']) => {
     const last = pieces.at(-1)
     if (last?.change === change) last.text += text
-    else pieces.push({ text, change })
+    else if (text !== '') pieces.push({ text, change })
   }
-  const cost = (at: number, from: number) => costs[at]?.[from] ?? Infinity
-  for (let at = 0, from = 0; at < tokens.length || from < asked.length;) {
-    const token = tokens[at]
-    const here = cost(at, from)
-    const until = endsOf(asked, from, tokens, at).find(end => cost(at + 1, end) === here)
-    if (token !== undefined && until !== undefined) {
-      add(token, 'same')
-      at++
-      from = until
-    } else if (token !== undefined && cost(at + 1, from) + 1 === here) {
-      add(token, 'missing')
-      at++
-    } else {
-      add(asked.charAt(from), 'excess')
-      from++
+  // A wildcard matches the rest.
+  if (wanted.at(-1) === '*') segments.splice(wanted.length - 1, Infinity, '*')
+  // What both end with stays together: only the slash of /late//night is in excess.
+  const tail: string[] = []
+  while (segments.length !== wanted.length && wanted.length > 1 && segments.at(-1) === wanted.at(-1)) {
+    tail.unshift(`/${wanted.pop()}`)
+    segments.pop()
+  }
+  const length = Math.max(segments.length, wanted.length)
+  for (let index = 0; index < length; index++) {
+    const [segment, expected] = [segments[index], wanted[index]]
+    const slash = index === 0 ? '' : '/'
+    if (expected === undefined) add(`${slash}${segment}`, 'excess')
+    else if (segment === undefined) add(`${slash}${expected}`, 'missing')
+    else {
+      add(slash, 'same')
+      const isAny = placeholder.test(expected) && segment !== ''
+      const start = isAny ? expected.length : sharedLetters(segment, expected)
+      const rest = expected.slice(start).split('').reverse()
+      const end = isAny ? 0 : sharedLetters(segment.slice(start).split('').reverse(), rest)
+      add(expected.slice(0, start), 'same')
+      add(expected.slice(start, expected.length - end), 'missing')
+      if (!isAny) add(segment.slice(start, segment.length - end), 'excess')
+      add(expected.slice(expected.length - end), 'same')
     }
   }
+  add(tail.join(''), 'same')
   return pieces
 }
 
-/** The least number of letters to add or drop from each place in the route and the path to the end of both. */
-function costsOf(asked: string, tokens: readonly string[]): number[][] {
-  let next = Array.from({ length: asked.length + 1 }, (_, from) => asked.length - from)
-  const costs = [next]
-  for (let at = tokens.length - 1; at >= 0; at--) {
-    const row: number[] = []
-    for (let from = asked.length; from >= 0; from--) {
-      const matched = costMatched(next, asked, from, tokens, at)
-      row[from] = Math.min(matched, (next[from] ?? Infinity) + 1, (row[from + 1] ?? Infinity) + 1)
-    }
-    costs.unshift(row)
-    next = row
-  }
-  return costs
-}
-
-/** The cost after the text that a token matches; Infinity if it matches none. */
-function costMatched(
-  next: readonly number[],
-  asked: string,
-  from: number,
-  tokens: readonly string[],
-  at: number,
-): number {
-  const token = tokens[at]
-  // Most tokens are letters. An array for each of them takes four times as long.
-  if (token !== '*' && token?.length === 1) return asked[from] === token ? (next[from + 1] ?? Infinity) : Infinity
-  return Math.min(...endsOf(asked, from, tokens, at).map(end => next[end] ?? Infinity))
-}
-
-/** Where the text that a token matches may end, longest first. */
-function endsOf(asked: string, from: number, tokens: readonly string[], at: number): number[] {
-  const token = tokens[at]
-  if (token === '*') return [asked.length]
-  if (token === undefined || token.length === 1) return asked.charAt(from) === token ? [from + 1] : []
-  if (tokens[at - 1] === '/' && asked.charAt(from - 1) !== '/') return []
-  const slash = asked.indexOf('/', from)
-  const end = slash === -1 ? asked.length : slash
-  const isWhole = (tokens[at + 1] ?? '/') === '/'
-  return Array.from({ length: isWhole ? Math.min(1, end - from) : end - from }, (_, index) => end - index)
+/** How many letters two texts have in common before they differ. */
+function sharedLetters(one: ArrayLike<string>, other: ArrayLike<string>): number {
+  let shared = 0
+  while (shared < one.length && one[shared] === other[shared]) shared++
+  return shared
 }
 
 /** The change in words: Add “s”; Drop “x”; “artists” for “artwork”. */
@@ -150,7 +110,7 @@ export function nearMissText({ host, method, reason, url, version }: NearMiss, p
 }
 
 /** The near misses with one entry for each path that is defined in one place, whatever its methods. */
-export function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
+function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
   const byPath = new Map<string, NearMiss>()
   for (const miss of misses) {
     const { host, location, reason, url, version } = miss
@@ -202,7 +162,7 @@ function routeName({ host, reason, url, version }: NearMiss, path: string): Inli
 }
 
 /** A route's path with what the request lacks marked, and what it has in excess struck. */
-export function renderPiece({ text, change }: PathPiece): Markup {
+function renderPiece({ text, change }: PathPiece): Markup {
   if (change === 'missing') return html`<mark class="differs">${text}</mark>`
   return change === 'excess' ? html`<del>${text}</del>` : html`${text}`
 }

@@ -1,7 +1,7 @@
 import { timeKindOf } from '../performance/exclusive-time.ts'
 import { type Diagnosis, features } from '../../core/feature.ts'
-import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../../core/panel.ts'
-import { visible } from '../../core/foreign-value.ts'
+import type { AnyPanel, Tone, ToolbarCard, ToolbarItem, ViewContext } from '../../core/panel.ts'
+import { attempt, visible } from '../../core/foreign-value.ts'
 import type { MemoryUse, Profile } from '../../core/profile.ts'
 import { isNavigation, untouched } from '../../core/view/debug-answer.ts'
 import { locationText, statusText, statusTone } from '../../core/view/elements.ts'
@@ -9,7 +9,7 @@ import { html, type Markup } from '../../core/view/html.ts'
 import { assetUrl } from '../../core/view/page.ts'
 import { panelData } from '../home/profile-page.ts'
 import { endOfBody, permitsReports, permitToolbar, toolbarHash } from './toolbar-place.ts'
-import { formatBytes, formatShare } from '../../core/view/units.ts'
+import { cut, formatBytes, formatShare } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import type { Replace } from '../../core/watch/answer.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
@@ -21,19 +21,15 @@ const longestText = 160
 /** A card that is small enough for an attribute of the page. The texts may be an application's own. */
 export function boundedCard({ title, note, warnings = [], rows = [], foot }: ToolbarCard): ToolbarCard {
   const left = rows.length - rowsShown
+  // One line, which is cut again where it does not fit.
+  const line = (text: string) => cut(String(text).replaceAll(/\s+/g, ' '), longestText)
   return {
-    title: cut(title),
-    ...(note !== undefined && { note: cut(note) }),
-    warnings: warnings.slice(0, warningsShown).map(cut),
-    rows: rows.slice(0, rowsShown).map(([mark, text, figure]) => [cut(mark), cut(text), cut(figure)]),
-    ...(foot === undefined ? left > 0 && { foot: `${left} more` } : { foot: cut(foot) }),
+    title: line(title),
+    ...(note !== undefined && { note: line(note) }),
+    warnings: warnings.slice(0, warningsShown).map(line),
+    rows: rows.slice(0, rowsShown).map(([mark, text, figure]) => [line(mark), line(text), line(figure)]),
+    ...(foot === undefined ? left > 0 && { foot: `${left} more` } : { foot: line(foot) }),
   }
-}
-
-/** One line, which is cut again where it does not fit. */
-function cut(text: string): string {
-  const line = String(text).replaceAll(/\s+/g, ' ')
-  return line.length > longestText ? `${line.slice(0, longestText)}…` : line
 }
 
 /** The heap of the process when the page was made. Other requests count, too. */
@@ -104,12 +100,10 @@ export function toolbarEntries(context: ViewContext, panels: readonly AnyPanel[]
   const entries = panels.flatMap(panel => {
     const data = panelData(panel, context.profile)
     if (data === null) return []
-    try {
+    return attempt(() => {
       const item = panel.toolbarItem?.(data, context) ?? null
       return item === null ? [] : [entryOf(item, panel.name)]
-    } catch {
-      return []
-    }
+    }, [])
   })
   return [...entries, entryOf(heapItem(context.profile.memory), 'performance')]
 }
@@ -118,12 +112,7 @@ function entryOf({ card, ...item }: ToolbarItem, panel: string): ToolbarEntry {
   return { ...item, panel, ...(card !== undefined && { card: boundedCard(card) }) }
 }
 
-/** Sorts warnings and errors first, so that a narrow screen shows them. */
-function worstFirst(one: ToolbarEntry, other: ToolbarEntry): number {
-  return Number(isBad(other)) - Number(isBad(one))
-}
-
-function isBad({ tone }: ToolbarEntry): boolean {
+function isBad(tone: Tone): boolean {
   return tone === 'error' || tone === 'warning'
 }
 
@@ -154,7 +143,8 @@ export function renderToolbar(context: ViewContext, panels: readonly AnyPanel[],
       card: boundedCard(requestCard(profile, root)),
     },
     items: toolbarEntries(context, panels)
-      .sort(worstFirst)
+      // Warnings and errors first, so that a narrow screen shows them.
+      .sort((one, other) => Number(isBad(other.tone)) - Number(isBad(one.tone)))
       .map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) })),
     logs: profileUrl(base, profile.token, 'logs'),
     report: mayReport && reports !== undefined ? `${url}/${reports}` : null,

@@ -4,7 +4,7 @@ import { compare } from '../../features/compare/compare.ts'
 import { compareSets, renderSetComparisonPage } from '../../features/compare/compare-sets.ts'
 import type { Profile } from '../../core/profile.ts'
 import { renderComparisonPage, renderComparisonMarkdown } from '../../features/compare/comparison-page.ts'
-import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
+import { renderErrorMarkdown } from '../../features/exceptions/failure-sections.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
 import { renderNotFoundPage } from '../../features/home/not-found-page.ts'
 import { renderProfileMarkdown, renderProfilePage } from '../../features/home/profile-page.ts'
@@ -58,7 +58,7 @@ function pages(profile: Profile): string[] {
       { base: '/_profiler', root: '' },
       { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all', place: noPlace },
     ),
-    renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, {
+    renderNotFoundPage({ what: 'part', token: profile.token, why: profile.url, panels }, list.profiles, {
       base: '/_profiler',
       root: '',
     }),

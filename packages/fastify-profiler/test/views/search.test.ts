@@ -46,6 +46,7 @@ function result(changes: Partial<SearchResult> = {}): SearchResult {
 t.test('the form has every search criterion, filled in from the search', async t => {
   const form = String(renderSearchBar(everything, { ...options, panel: 'exception' }))
   t.match(form, '<option selected>POST')
+  t.match(String(renderSearchBar({ method: 'PROPFIND' }, options)), '<option selected>PROPFIND')
   t.match(form, /name="timeFrom"[^>]*value="2026-11-21T01:11:07"/)
   const { method, parent, perPage, ...fields } = Object.fromEntries(new URLSearchParams(searchQuery(everything, 1)))
   t.same({ method, parent, perPage }, { method: 'POST', parent: 'cba', perPage: '50' }, 'these are no text fields')
@@ -56,16 +57,12 @@ t.test('the form has every search criterion, filled in from the search', async t
   }
 })
 
-t.test('an unusual method can be searched for again', async t => {
-  t.match(String(renderSearchBar({ method: 'PROPFIND' }, options)), '<option selected>PROPFIND')
-})
-
 const search = (changes: Partial<SearchResult> = {}, others: object = {}) =>
   renderSearchPage(result(changes), { ...options, ...others })
 
 t.test('the fields are folded below one search box, which has the search in words', async t => {
   const page = search({ criteria: { status: '5xx', text: 'louvre' } }, { panel: 'logs' })
-  for (const each of [page, renderNotFoundPage({ what: 'profile', token: 'abc' }, summaries, options)]) {
+  for (const each of [page, renderNotFoundPage({ what: 'part', why: 'Gone.' }, summaries, options)]) {
     t.match(each, /<form class="search-box".*<input type="search" name="q".*<details class="fold">/s)
   }
   t.match(page, 'value="status:5xx louvre"')
@@ -77,13 +74,6 @@ t.test('every field of the form has a label', async t => {
     const id = / id="([^"]+)"/.exec(tag)?.[1]
     t.ok(tag.includes('aria-label') || form.includes(`<label for="${id}"`), tag)
   }
-})
-
-t.test('a search can be written as a query string', async t => {
-  t.equal(
-    searchQuery(everything, 2),
-    'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&exception=MuseumError&parent=cba&sql=%3E10&statement=from+museums&text=free+words&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07.000Z&timeTo=2026-11-22T00%3A00%3A00.000Z&license=Louvre&page=2',
-  )
 })
 
 const [summaryOfFirst] = summaries as [ProfileSummary]
