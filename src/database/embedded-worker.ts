@@ -4,8 +4,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 
 // PGlite blocks its thread for the whole of a query, so it runs in a worker. Each MessagePort that arrives is one
-// connection and carries PostgreSQL's wire protocol in both directions. The worker tells its parent null once the
-// database is open. If PostgreSQL dies, the worker tells its parent why, and exits.
+// connection and carries PostgreSQL's wire protocol in both directions, and null after the answer to each write. The
+// worker tells its parent null once the database is open. If PostgreSQL dies, it tells its parent why, and exits.
 
 /** The exit status with which PostgreSQL returns to its main loop after an ordinary error. */
 const ordinaryError = 100
@@ -65,11 +65,11 @@ function serve(port: MessagePort): void {
   async function answer(bytes: Uint8Array): Promise<void> {
     await fresh
     await database.runExclusive(async () => {
-      if (isClosing) return
       // Copied, because the next query overwrites PGlite's memory.
       const onRawData = (output: Uint8Array) => port.postMessage(output.slice())
-      await database.execProtocolRawStream(bytes, { onRawData }).catch(end)
+      if (!isClosing) await database.execProtocolRawStream(bytes, { onRawData }).catch(end)
     })
+    port.postMessage(null)
   }
 }
 

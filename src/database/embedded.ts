@@ -96,13 +96,15 @@ async function startWorker(directory: string): Promise<Worker> {
   return worker
 }
 
-/** Stands in for pg's socket. */
+/** Stands in for pg's socket. A write is done once PGlite has processed it. */
 class EmbeddedStream extends Duplex {
   readonly #worker: Worker
   #port: MessagePort | undefined
+  #endWrite = () => {}
 
   constructor(worker: Worker) {
-    super()
+    // Makes a pipeline wait for the end of each write.
+    super({ writableHighWaterMark: 1 })
     this.#worker = worker
   }
 
@@ -110,7 +112,10 @@ class EmbeddedStream extends Duplex {
     if (this.destroyed) return this
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
-    port1.on('message', (bytes: Uint8Array) => this.push(Buffer.from(bytes.buffer)))
+    port1.on('message', (bytes: Uint8Array | null) => {
+      if (bytes === null) this.#endWrite()
+      else this.push(Buffer.from(bytes.buffer))
+    })
     this.#worker.postMessage(port2, [port2])
     process.nextTick(() => this.emit('connect'))
     return this
@@ -127,9 +132,9 @@ class EmbeddedStream extends Duplex {
 
   override _read(): void {}
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
-    this.#port?.postMessage(Uint8Array.from(chunk))
-    callback()
+  override _writev(chunks: Array<{ chunk: Buffer }>, callback: () => void): void {
+    this.#endWrite = callback
+    this.#port?.postMessage(Uint8Array.from(Buffer.concat(chunks.map(({ chunk }) => chunk))))
   }
 
   override _final(callback: () => void): void {

@@ -2,10 +2,18 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { reasonOf } from '../errors/start-error.ts'
+import { makeMessage, wholeMessages } from './client-messages.ts'
 import type { ConnectionPool } from './prepared-queries.ts'
 
-/** In milliseconds, between two queries of a command. Meanwhile the server itself cannot use the database. */
+/**
+ * In milliseconds, for a command to send its next message, and to read an answer. Meanwhile the server itself cannot
+ * use the database.
+ */
 const longestPause = 30_000
+
+/** PostgreSQL's codes of errors. */
+const serverHasDied = '57P02'
+const protocolViolation = '08P01'
 
 /**
  * Passes the queries of commands on to an embedded database, in PostgreSQL's own protocol. Only processes of the same
@@ -53,16 +61,17 @@ export class QueryServer {
   }
 
   async #pass(socket: Socket): Promise<void> {
-    const pause = this.#longestPause
+    const limit = () => setTimeout(() => socket.destroy(), this.#longestPause)
+    const fail = (code: string, reason: string) => {
+      const message = makeMessage('E', `SFATAL\0C${code}\0M${reason}\0\0`)
+      socket.end(message, () => socket.destroy())
+    }
     const client = await this.#pool.connect()
     try {
-      socket.setTimeout(pause, () => socket.destroy())
-      const session = this.#connect().on('error', ({ cause }) => {
-        socket.end(fatalError(reasonOf(cause)), () => socket.destroy())
-      })
+      const session = this.#connect().on('error', ({ cause }) => fail(serverHasDied, reasonOf(cause)))
       // At the end, the socket stays open for now.
       const chunks = socket.iterator({ destroyOnReturn: false })
-      await pipeline(chunks, wholeMessages, session, timed, socket, { end: false })
+      await pipeline(chunks, timelyMessages, session, timelyRead, socket, { end: false })
     } finally {
       client.release(true)
       // Listens again before the command ends, so that its changes show in the next request. Nothing of the command
@@ -71,38 +80,31 @@ export class QueryServer {
       next.release()
     }
 
-    /** Cuts what a command sends into PostgreSQL's messages, since PGlite takes only whole ones. */
-    async function* wholeMessages(chunks: AsyncIterable<Buffer>) {
-      let rest: Buffer = Buffer.alloc(0)
-      // Only the first message has no type before its length.
-      let lengthAt = 0
-      for await (const chunk of chunks) {
-        rest = Buffer.concat([rest, chunk])
-        while (rest.length >= lengthAt + 4) {
-          const end = lengthAt + rest.readUInt32BE(lengthAt)
-          if (rest.length < end) break
-          socket.setTimeout(0)
-          yield rest.subarray(0, end)
-          rest = rest.subarray(end)
-          lengthAt = 1
+    /** Cuts off a command that does not send its next message in time. */
+    async function* timelyMessages(chunks: AsyncIterable<Buffer>) {
+      let timer = limit()
+      try {
+        for await (const message of wholeMessages(chunks, reason => fail(protocolViolation, reason))) {
+          clearTimeout(timer)
+          // Until the database has processed it.
+          yield message
+          timer = limit()
+        }
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+
+    /** Cuts off a command that does not read an answer in time. */
+    async function* timelyRead(answers: AsyncIterable<Buffer>) {
+      for await (const answer of answers) {
+        const timer = limit()
+        try {
+          yield answer
+        } finally {
+          clearTimeout(timer)
         }
       }
     }
-
-    async function* timed(answers: AsyncIterable<Buffer>) {
-      for await (const answer of answers) {
-        // "Z" begins the last message of an answer, which has six bytes: ReadyForQuery.
-        if (answer.at(-6) === 'Z'.charCodeAt(0)) socket.setTimeout(pause)
-        yield answer
-      }
-    }
   }
-}
-
-/** PostgreSQL's message that a server has died. */
-function fatalError(reason: string): Buffer {
-  const fields = `SFATAL\0C57P02\0M${reason}\0\0`
-  const head = Buffer.from('E....')
-  head.writeUInt32BE(4 + Buffer.byteLength(fields), 1)
-  return Buffer.concat([head, Buffer.from(fields)])
 }

@@ -182,11 +182,91 @@ t.test('a command that pauses too long is cut off, and the next has its turn', a
   await slow.end
 })
 
-t.test('who sends no message of PostgreSQL is cut off', async t => {
-  const { socketPath } = await serveWith(t, 100)
-  const other = connect(socketPath)
-  other.write('GET / HTTP/1.1\r\n\r\n')
-  t.equal(await text(other), '')
+t.test('a query may take longer than a pause', async t => {
+  const { socketPath } = await serveWith(t, 1000)
+  const { client } = await converse(socketPath)
+  t.match(await client.query('select 1 as one from pg_sleep(1.5)'), { rows: [{ one: 1 }] })
+  await client.end()
+})
+
+/** A message of PostgreSQL's protocol. The length may be wrong. */
+function message(type: string, body = '', length = 4 + body.length): Buffer {
+  const head = Buffer.from(`${type}....`)
+  head.writeUInt32BE(length, type.length)
+  return Buffer.concat([head, Buffer.from(body, 'latin1')])
+}
+
+const startup = message('', '\0\x03\0\0user\0postgres\0\0')
+
+/** Connects and sends these bytes. Reads nothing yet. */
+function send(socketPath: string, ...bytes: Buffer[]): Socket {
+  const socket = connect(socketPath)
+  // Being cut off while sending is an error.
+  socket.on('error', () => {}).write(Buffer.concat(bytes))
+  return socket
+}
+
+t.test('clients that keep the database are cut off in turn, and leave nothing behind', async t => {
+  const { socketPath } = await serveWith(t, 1000)
+  const clients = [
+    send(socketPath, Buffer.from([0])),
+    send(socketPath, startup),
+    send(socketPath, startup, message('Q', 'begin; create table kept ()\0'), message('P', 'kept\0select 1\0\0\0')),
+    send(socketPath, startup, message('P', '\0no SQL\0\0\0'), message('Q', 'PostgreSQL ignores this\0')),
+    send(socketPath, startup, message('Q', 'copy pg_proc from stdin\0'), message('d', 'data')),
+    send(socketPath, startup, message('H'), message('X')),
+    send(socketPath, startup, message('Q', "select repeat('x', 2000) from generate_series(1, 10000)\0")),
+  ]
+  const trickling = send(socketPath, startup, message('Q', 'select 1\0', 1_000_000))
+  const drops = setInterval(() => trickling.write(' '), 100)
+  t.teardown(() => clearInterval(drops))
+  const { client } = await converse(socketPath)
+  const kept = "select to_regclass('kept') as table, count(*) filter (where from_sql)::int from pg_prepared_statements"
+  t.match(await client.query(kept), { rows: [{ table: null, count: 0 }] })
+  await client.end()
+  // Whether they see an error depends on what they were doing.
+  for (const socket of [...clients, trickling]) await text(socket).catch(() => {})
+})
+
+t.test('a COPY FROM STDIN fails, and the next query of the command is answered', async t => {
+  const { client } = await converse()
+  await t.rejects(client.query('copy platforms (name) from stdin'), /this connection takes no data/)
+  await t.rejects(
+    client.query({ text: 'copy platforms (name) from stdin', values: [] }),
+    /this connection takes no data/,
+  )
+  t.match(await client.query('select 1 as one'), { rows: [{ one: 1 }] })
+  await client.end()
+})
+
+for (const [what, reason, ...bytes] of [
+  ['a first message shorter than its length', 'invalid length', message('', '', 3)],
+  ['a first message without a version', 'invalid length', message('')],
+  ['a first message of 10 kB', 'invalid length', message('', '', 10_001)],
+  ['an HTTP request', 'invalid length', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ['another version of the protocol', 'only version 3', message('', '\0\x02\0\0user\0postgres\0\0')],
+  ['a request for encryption', 'only version 3', message('', '\x04\xd2\x16\x2f')],
+  ['a request for encryption after the start', 'unknown type', startup, message('', '\x04\xd2\x16\x2f')],
+  ['a second start', 'unknown type', startup, startup],
+  ['a type that only servers send', 'unknown type', startup, message('Z', 'I')],
+  ['a password', 'unknown type', startup, message('p', 'secret\0')],
+  ['a length of 0', 'invalid length', startup, message('Q', 'select 1\0', 0)],
+  ['a length of 3', 'invalid length', startup, message('Q', 'select 1\0', 3)],
+  ['a length of 2 GiB', 'invalid length', startup, message('Q', 'select 1\0', 2 ** 31 - 1)],
+  ['the greatest length', 'invalid length', startup, message('P', '\0select 1\0\0\0', 2 ** 32 - 1)],
+  ['a Sync of 10 kB', 'invalid length', startup, message('S', 'x'.repeat(10_000))],
+] as const) {
+  t.test(`${what} is refused, and others are answered`, async t => {
+    const refused = send(path, ...bytes)
+    t.match(await text(refused), new RegExp(`FATAL\0C08P01\0M${reason}`))
+    t.match(await sql`select 1 as one`.execute(server.db), { rows: [{ one: 1 }] })
+  })
+}
+
+t.test('a first message that is malformed but has the right version is as good as any', async t => {
+  const socket = send(path, message('', '\0\x03\0\0no pairs'), message('Q', 'select 12345\0'))
+  socket.end()
+  t.match(await text(socket), '12345')
 })
 
 t.test('no connection is served after the end', async t => {
