@@ -75,14 +75,6 @@ export function renderLineTable(
 </tbody></table>`
 }
 
-export type HeadingLevel = 2 | 3 | 4
-
-/** A heading of a given level. */
-export function renderHeading(level: HeadingLevel, id: string, content: Content): Markup {
-  const name = new Markup(`h${level}`)
-  return html`<${name} id="${id}">${content}</${name}>`
-}
-
 const INLINE_LENGTH = 160
 const MAX_LENGTH = 20_000
 

@@ -22,8 +22,15 @@ export interface SpanDescription {
 export interface OpenSpan {
   /** Its index in the profile's spans; null if the profile was full. */
   readonly id: number | null
-  /** Ends the span. The description replaces what was not known when it began. */
-  end(outcome?: SpanOutcome, description?: Partial<Pick<SpanDescription, 'name' | 'detail' | 'location'>>): void
+  /**
+   * Ends the span. The description replaces what was not known when it began.
+   * @param at milliseconds since the start of the request. Default: now
+   */
+  end(
+    outcome?: SpanOutcome,
+    description?: Partial<Pick<SpanDescription, 'name' | 'detail' | 'location'>>,
+    at?: number,
+  ): void
   /** Sets what it waits for, or has waited for; null for nothing worth telling. */
   waitsFor(wait: ConnectionWait | null): void
 }
@@ -163,12 +170,12 @@ export class Recorder implements RequestIdentity {
     let open = true
     return {
       id,
-      end: (outcome = 'continued', description = {}) => {
+      end: (outcome = 'continued', description = {}, at = this.now()) => {
         if (!open) return
         open = false
         if (endShared === null) {
           Object.assign(span, description)
-          span.duration = this.now() - span.start
+          span.duration = Math.max(0, at - span.start)
           span.outcome = outcome
         } else endShared(span.wait?.duration)
         this.work.end()

@@ -179,7 +179,8 @@ export class QueryCall {
     for (const secret of secretsInQuery(query.statement, query.parameters)) recorder.conceal(secret)
     const { location, statement } = query
     const description = { location, name: factsOf(statement).name, detail: statement }
-    query.span.end(query.failure === null ? 'continued' : 'threw', description)
+    // What was recorded since is no time of the query.
+    query.span.end(query.failure === null ? 'continued' : 'threw', description, query.ended)
   }
 }
 

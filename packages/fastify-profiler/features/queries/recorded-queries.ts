@@ -31,6 +31,8 @@ import { factsOf } from './statement.ts'
 export interface RecordedQuery extends RepeatedQuery {
   /** When it had a connection; null before. */
   sent: number | null
+  /** When it had its answer; undefined before. */
+  ended?: number
   /** The time in which the event loop was blocked meanwhile. */
   blocked: number
   /** When it waited for a connection; null if it had one at once. */
@@ -48,6 +50,7 @@ const shortestWait = 0.05
 /** Divides the time of a query that ends into its own, its wait, and the time in which the event loop was blocked. */
 export function divideTime(query: RecordedQuery, now: number, blocked: readonly BlockedTime[]): void {
   const { sent, start } = query
+  query.ended = now
   const wait = query.wait && { start: query.wait.start, end: query.wait.start + query.wait.duration }
   const whole = { start: Math.min(start, wait?.start ?? start), end: now }
   const waited = wait === null ? 0 : lengthOf(unblocked(wait, blocked, whole))
