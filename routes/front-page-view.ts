@@ -102,11 +102,15 @@ export function renderFrontPage(content: FrontPage): string {
         museums.length === 0
           ? html`<p class="quiet">${cursor === null ? words.noMuseums : words.noMoreMuseums}</p>`
           : html`<ul class="records" aria-labelledby="museums">
-              ${museums.map(({ name }) => html`<li>${name}</li>`)}
+              ${museums.map(renderMuseum)}
             </ul>`
       }
       ${renderPages(content, words)}`,
   })
+}
+
+function renderMuseum({ name, url }: Museum) {
+  return html`<li>${url === null ? name : html`<a rel="external" href="${url}">${name}</a>`}</li>`
 }
 
 /** Renders the links between the pages of museums, if there are several. */

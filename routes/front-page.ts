@@ -51,7 +51,7 @@ function summarise({ license, locale, page: { museums, previous, next }, languag
   return {
     license: { domain: license.domain, name: license.name },
     locale,
-    museums: museums.map(({ id, name }) => ({ id, name })),
+    museums: museums.map(({ id, name, url }) => ({ id, name, url })),
     previous,
     next,
     languages: languages.map(({ code, name }) => ({ code, name })),
@@ -98,6 +98,6 @@ function cursorAt(museum: Museum | undefined, sort: string): string | null {
   return museum === undefined ? null : writeCursor({ sort, value: museum.name, id: museum.id })
 }
 
-function toMuseum({ id, name }: AnyRecord): Museum {
-  return { id, name: String(name) }
+function toMuseum({ id, name, url }: AnyRecord): Museum {
+  return { id, name: String(name), url: typeof url === 'string' ? url : null }
 }

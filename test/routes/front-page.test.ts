@@ -37,6 +37,41 @@ t.test('a site without museums says so, and a site with one language has no lang
   t.notMatch(body, '<nav')
 })
 
+t.test('a museum with an address is a link to it, which opens in the same window', async t => {
+  const license = await addLicense(database, { domain: 'linked.test', museums: ['Arsenal'] })
+  const url = "https://depot.test/?a=b&c='d'"
+  await database.db.insertInto('museums').values({ license_id: license, name: 'Depot', url }).execute()
+  const { body } = await ask({ host: 'linked.test' })
+  t.match(body, '<li>Arsenal</li>')
+  t.match(body, '<a rel="external" href="https://depot.test/?a=b&#38;c=&#39;d&#39;">Depot</a>')
+  t.notMatch(body, 'target=')
+  const { museums } = (await ask({ host: 'linked.test', accept: 'application/json' })).json()
+  t.match(museums, [
+    { name: 'Arsenal', url: null },
+    { name: 'Depot', url },
+  ])
+})
+
+t.test('the museums of every page are sorted by the numbers in their names, as people sort them', async t => {
+  const license = await addLicense(database, { domain: 'numbered.test' })
+  const rows = Array.from({ length: 110 }, (_, index) => ({
+    license_id: license,
+    name: `Museum ${110 - index}`,
+    url: 'https://museum.test/',
+  }))
+  await heardOf(database, () => database.db.insertInto('museums').values(rows).execute())
+  const read = async (query: string) =>
+    (await ask({ host: 'numbered.test', accept: 'application/json' }, `/${query}`)).json()
+  const first = await read('')
+  const second = await read(`?cursor=${first.next}`)
+  t.strictSame(
+    [...first.museums, ...second.museums].map(({ name }: { name: string }) => name),
+    rows.map(({ name }) => name).reverse(),
+  )
+  t.strictSame(await read(`?cursor=${second.previous}`), first)
+  t.match(second.museums[0], { url: 'https://museum.test/' })
+})
+
 t.test('a program gets the same as JSON', async t => {
   const response = await ask({ accept: 'application/json' })
   t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
