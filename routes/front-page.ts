@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { signInPath } from '../plugins/access.ts'
 import type {} from '../plugins/validity.ts'
 import type { Database } from '../src/database/database.ts'
 import { type Museum, museumsOnPage } from '../src/entities.ts'
@@ -35,6 +36,7 @@ export default async function frontPage(app: FastifyInstance) {
       locale: request.locale,
       chosenLocale: typeof chosen === 'string' ? chosen : null,
       user: request.user,
+      signIn: signInPath(request),
       closure: request.closure,
       languages: await languages.read(license.id),
       page,

@@ -114,11 +114,12 @@ t.test('a host without a license has no front page', async t => {
   t.match(await ask({ host: 'nobody.test' }), { statusCode: 404, body })
 })
 
-t.test('a signed-in visitor sees who they are and a button to sign out, and others do not', async t => {
+t.test('a signed-in visitor sees who they are and a button to sign out, and others a link to sign in', async t => {
   await addUser(database, { email: '<a>@museum.test' })
   await addUser(database, { email: 'other@museum.test' })
   const anonymous = await ask({ 'accept-language': 'de' })
   t.notMatch(anonymous.body, '/logout')
+  t.match(anonymous.body, '<a href="/login?next=%2F">Anmelden</a>')
   t.match(String(anonymous.headers.vary).split(', ').sort(), ['Accept', 'Accept-Language', 'Cookie'])
   const etags = new Set([anonymous.headers.etag])
   for (const [email, shown] of [
@@ -132,6 +133,7 @@ t.test('a signed-in visitor sees who they are and a button to sign out, and othe
       page.body,
       `<form method="post" action="/logout" class="session"><span>${shown}</span> <span><a href="/password">Passwort ändern</a> <button>Abmelden</button></span></form>`,
     )
+    t.notMatch(page.body, '/login')
     etags.add(page.headers.etag)
   }
   t.equal(etags.size, 3)
