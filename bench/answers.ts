@@ -1,4 +1,4 @@
-import { renderErrorPage } from '../src/errors/error-answer.ts'
+import { renderErrorPage } from '../src/errors/error-page.ts'
 import { pageHeaders } from '../src/pages/site-page.ts'
 import type { BenchLicense } from './records.ts'
 

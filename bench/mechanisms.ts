@@ -4,6 +4,7 @@ import Negotiator from 'negotiator'
 import { openDatabase } from '../src/database/database.ts'
 import { prepareQuery } from '../src/database/prepared-queries.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
+import { renderSiteErrorPage } from '../src/errors/error-page.ts'
 import { noHeaders, NotFoundHttpError } from '../src/errors/http-errors.ts'
 import { sendError, sendFailure } from '../src/errors/send-error.ts'
 import { normalise, normaliseHost } from '../src/http/host.ts'
@@ -32,6 +33,7 @@ const session = {
   fingerprint: nameSession(),
 }
 const token = tokens.sign(session, 'museum.test')
+const site = { name: 'The Museum', locale: 'en' }
 const refusing = Fastify()
 refusing.get('/without-error', (request, reply) => {
   sendFailure(404, 'No route found.', noHeaders, request, reply)
@@ -76,6 +78,12 @@ try {
     2000,
     async () => await refusing.inject('/without-error'),
     async () => await refusing.inject('/with-error'),
+  )
+  await compareCosts(
+    "A site's error page, remembered (error-page.ts)",
+    20_000,
+    () => renderSiteErrorPage(404, 'No route found.', site),
+    () => renderSiteErrorPage(404, 'No route found.', site, { remedy: { text: 'Go to the front page', href: '/' } }),
   )
   printMemory('copied (memoize.ts)', ownText)
   printMemory('cut out', text => text)

@@ -10,6 +10,7 @@ import type { License } from '../src/entities.ts'
 import { SiteClosedHttpError } from '../src/errors/http-errors.ts'
 import { limitLifetime } from '../src/http/lifetime.ts'
 import { renderClosedPage } from '../src/pages/closure-view.ts'
+import { languageOfWords } from '../src/pages/visitor-words.ts'
 import { type Closure, closureOf } from '../src/records/closure.ts'
 import { signInPath } from './access.ts'
 import { passed, refused } from './checks.ts'
@@ -68,7 +69,10 @@ async function validity(app: FastifyInstance) {
 
 function closedError(request: FastifyRequest, { name }: License, closure: Closure, now: number): SiteClosedHttpError {
   const { locale } = request
-  const page = { language: locale, render: () => renderClosedPage(closure, name, locale, signInPath(request)) }
+  const page = {
+    language: languageOfWords(locale),
+    render: () => renderClosedPage(closure, name, locale, signInPath(request)),
+  }
   const opensIn = closure.reason === 'asleep' ? (closure.until.getTime() - now) / 1000 : undefined
   return new SiteClosedHttpError(closure.reason === 'ended' ? 410 : 503, describe(closure), page, opensIn)
 }

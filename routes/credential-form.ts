@@ -35,7 +35,8 @@ export function textOf(body: unknown, name: string): string {
 
 /** What the pages show of the site. */
 export function siteOf(request: FastifyRequest): Site {
-  return { license: request.requireLicense(), locale: request.locale, closure: request.closure }
+  const { locale, user, closure } = request
+  return { license: request.requireLicense(), locale, user, closure }
 }
 
 /** Sends a page. No cache may keep it, because it has what was entered. */

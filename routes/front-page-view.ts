@@ -4,8 +4,8 @@ import { html } from '../src/pages/html.ts'
 import { formStyle, renderPage } from '../src/pages/site-page.ts'
 import type { Closure } from '../src/records/closure.ts'
 import { renderClosureNotice } from '../src/pages/closure-view.ts'
-import { renderSession } from './site-view.ts'
-import { wordsFor } from '../src/pages/words.ts'
+import { renderSession, renderSignIn } from './site-view.ts'
+import { type VisitorWords, visitorWords } from '../src/pages/visitor-words.ts'
 
 /** One page of a license's museums, sorted by name. */
 export interface MuseumPage {
@@ -27,41 +27,10 @@ export interface FrontPage {
   languages: readonly Language[]
   /** The signed-in user. */
   user: User | null
+  /** The address of the sign-in page. */
+  signIn: string
   /** Why only admins see the page. Null if everybody does. */
   closure: Closure | null
-}
-
-const english = {
-  museums: 'Museums',
-  languages: 'Languages',
-  noMuseums: 'There are no museums here yet.',
-  noMoreMuseums: 'There are no more museums.',
-  pages: 'Pages',
-  first: 'First page',
-  previous: 'Previous',
-  next: 'Next',
-}
-const translations: Record<string, typeof english> = {
-  de: {
-    museums: 'Museen',
-    languages: 'Sprachen',
-    noMuseums: 'Hier gibt es noch keine Museen.',
-    noMoreMuseums: 'Es gibt keine weiteren Museen.',
-    pages: 'Seiten',
-    first: 'Erste Seite',
-    previous: 'Zurück',
-    next: 'Weiter',
-  },
-  fr: {
-    museums: 'Musées',
-    languages: 'Langues',
-    noMuseums: 'Il n’y a pas encore de musées ici.',
-    noMoreMuseums: 'Il n’y a plus de musées.',
-    pages: 'Pages',
-    first: 'Première page',
-    previous: 'Précédent',
-    next: 'Suivant',
-  },
 }
 
 /** Renders the front page of a licensed site. */
@@ -73,16 +42,17 @@ export function renderFrontPage(content: FrontPage): string {
     cursor,
     languages,
     user,
+    signIn,
     closure,
   } = content
-  const words = wordsFor(locale, translations, english)
+  const words = visitorWords(locale).frontPage
   return renderPage({
     language: locale,
     title: license.name,
     style: user !== null && formStyle,
     header: [
-      renderClosureNotice(closure, locale),
-      user !== null && renderSession(user, locale, { isSentence: false }),
+      renderClosureNotice(closure, locale, user?.admin === true),
+      user === null ? renderSignIn(signIn, locale) : renderSession(user, locale, { isSentence: false }),
       languages.length > 1 &&
         html`
       <nav aria-label="${words.languages}">
@@ -102,15 +72,19 @@ export function renderFrontPage(content: FrontPage): string {
         museums.length === 0
           ? html`<p class="quiet">${cursor === null ? words.noMuseums : words.noMoreMuseums}</p>`
           : html`<ul class="records" aria-labelledby="museums">
-              ${museums.map(({ name }) => html`<li>${name}</li>`)}
+              ${museums.map(renderMuseum)}
             </ul>`
       }
       ${renderPages(content, words)}`,
   })
 }
 
+function renderMuseum({ name, url }: Museum) {
+  return html`<li>${url === null ? name : html`<a rel="external" href="${url}">${name}</a>`}</li>`
+}
+
 /** Renders the links between the pages of museums, if there are several. */
-function renderPages({ page: { previous, next }, cursor, chosenLocale }: FrontPage, words: typeof english) {
+function renderPages({ page: { previous, next }, cursor, chosenLocale }: FrontPage, words: VisitorWords['frontPage']) {
   if (cursor === null && next === null) return false
   return html`
       <nav aria-label="${words.pages}">

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { signInPath } from '../plugins/access.ts'
 import type {} from '../plugins/validity.ts'
 import type { Database } from '../src/database/database.ts'
 import { type Museum, museumsOnPage } from '../src/entities.ts'
@@ -35,6 +36,7 @@ export default async function frontPage(app: FastifyInstance) {
       locale: request.locale,
       chosenLocale: typeof chosen === 'string' ? chosen : null,
       user: request.user,
+      signIn: signInPath(request),
       closure: request.closure,
       languages: await languages.read(license.id),
       page,
@@ -51,7 +53,7 @@ function summarise({ license, locale, page: { museums, previous, next }, languag
   return {
     license: { domain: license.domain, name: license.name },
     locale,
-    museums: museums.map(({ id, name }) => ({ id, name })),
+    museums: museums.map(({ id, name, url }) => ({ id, name, url })),
     previous,
     next,
     languages: languages.map(({ code, name }) => ({ code, name })),
@@ -98,6 +100,6 @@ function cursorAt(museum: Museum | undefined, sort: string): string | null {
   return museum === undefined ? null : writeCursor({ sort, value: museum.name, id: museum.id })
 }
 
-function toMuseum({ id, name }: AnyRecord): Museum {
-  return { id, name: String(name) }
+function toMuseum({ id, name, url }: AnyRecord): Museum {
+  return { id, name: String(name), url: typeof url === 'string' ? url : null }
 }

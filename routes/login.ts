@@ -84,7 +84,7 @@ function signInWith({ database: { db }, entityCache }: FastifyInstance, { verify
 
 /** Sends the form, empty or as it was filled in. */
 function sendForm(request: FastifyRequest, reply: FastifyReply, form: LoginForm): FastifyReply {
-  return sendPage(reply.varyOn('Cookie'), renderLoginPage(siteOf(request), request.user, form))
+  return sendPage(reply.varyOn('Cookie'), renderLoginPage(siteOf(request), form))
 }
 
 function sendFormAgain(problem: LoginProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -3,39 +3,41 @@ import type { License } from '../src/entities.ts'
 import { renderClosureNotice } from '../src/pages/closure-view.ts'
 import { type Content, html, type Markup } from '../src/pages/html.ts'
 import { formStyle, renderSmallPage } from '../src/pages/site-page.ts'
-import { wordsFor } from '../src/pages/words.ts'
+import { visitorWords } from '../src/pages/visitor-words.ts'
 import type { Closure } from '../src/records/closure.ts'
 
 /** What pages show of a site. */
 export interface Site {
   license: License
   locale: string
+  /** The signed-in user. */
+  user: User | null
   /** Why only admins see the site. Null if everybody does. */
   closure: Closure | null
 }
 
-const english = { signedInAs: 'You are signed in as', changePassword: 'Change password', signOut: 'Sign out' }
-const translations: Record<string, typeof english> = {
-  de: { signedInAs: 'Angemeldet als', changePassword: 'Passwort ändern', signOut: 'Abmelden' },
-  fr: { signedInAs: 'Connecté en tant que', changePassword: 'Changer le mot de passe', signOut: 'Se déconnecter' },
-}
-
 /** Renders who is signed in, a link to change the password, and a button to sign out. */
 export function renderSession({ email }: User, locale: string, { isSentence }: { isSentence: boolean }) {
-  const { signedInAs, changePassword, signOut } = wordsFor(locale, translations, english)
+  const { signedInAs, changePassword, signOut } = visitorWords(locale).session
   const who = isSentence ? `${signedInAs} ${email}` : email
   const choices = html`<a href="/password">${changePassword}</a> <button>${signOut}</button>`
   return html`<form method="post" action="/logout" class="session"><span>${who}</span> <span>${choices}</span></form>`
 }
 
+/** Renders a link to sign in. */
+export function renderSignIn(href: string, locale: string): Markup {
+  return html`<p class="session"><a href="${href}">${visitorWords(locale).signIn}</a></p>`
+}
+
 /** Renders a page of a site with one form, or with a notice. */
 export function renderFormPage(
-  { license: { name }, locale, closure }: Site,
+  { license: { name }, locale, user, closure }: Site,
   title: string,
   main: Content,
   { session = null, hasForm = false }: { session?: Markup | null; hasForm?: boolean } = {},
 ): string {
-  const header = closure !== null || session !== null ? [renderClosureNotice(closure, locale), session] : undefined
+  const notice = renderClosureNotice(closure, locale, user?.admin === true)
+  const header = notice !== null || session !== null ? [notice, session] : undefined
   return renderSmallPage({ locale, name, title, main, header, style: hasForm && formStyle })
 }
 

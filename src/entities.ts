@@ -6,6 +6,7 @@ import { inSerialBatches } from './database/serial-batches.ts'
 import type { Tables } from './database/tables.ts'
 import type { groups, languages, licenseTypes, museums, platforms } from './records/kinds.ts'
 import type { RecordOf } from './records/record-kind.ts'
+import { sortKey } from './records/selection.ts'
 import { fingerprintOf } from './sign-in/fingerprint.ts'
 
 type PorticoEntities = ReturnType<typeof createEntities>
@@ -142,9 +143,9 @@ function languagesByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegme
   return cache.segment(languageMetadata, async licenseId => Object.freeze(await query(licenseId)))
 }
 
-export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name'>>
+export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name' | 'url'>>
 
-const museumMetadata = { table: 'museums', columns: ['id', 'name'], key: 'license_id', joins: [] } as const
+const museumMetadata = { table: 'museums', columns: ['id', 'name', 'url'], key: 'license_id', joins: [] } as const
 
 /** How many museums a page shows. */
 export const museumsOnPage = 100
@@ -156,7 +157,7 @@ function museumsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment
       .selectFrom('museums')
       .select(museumMetadata.columns)
       .where('license_id', '=', licenseId)
-      .orderBy('name')
+      .orderBy(sortKey(sql.ref('name')))
       .orderBy('id')
       .limit(museumsOnPage + 1),
   )
@@ -180,7 +181,7 @@ function platformsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegme
       .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
       .select(platformMetadata.columns)
       .where('license_id', '=', licenseId)
-      .orderBy('name'),
+      .orderBy(sortKey(sql.ref('platforms.name'))),
   )
   return cache.segment(platformMetadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -24,6 +24,8 @@ export const migrations: Migrations = {
   '0008-password-resets': { up: createPasswordResets },
   '0009-audit': { up: createAudit },
   '0010-prefix-indexes': { up: indexPrefixes },
+  '0011-sort-keys': { up: indexSortKeys },
+  '0012-museum-urls': { up: addMuseumUrls },
 }
 
 /** Creates the tables of all records. */
@@ -298,4 +300,27 @@ async function indexPrefixes(db: Kysely<unknown>): Promise<void> {
       create index ${sql.id(`${table}_${column}_prefix`)}
       on ${sql.table(table)} (lower(${sql.ref(column)}) text_pattern_ops)`.execute(db)
   }
+}
+
+/**
+ * Lets lists sort numbers within names as people do. An expression, because the embedded database ignores ICU's numeric
+ * collation. It pads each number with zeros to ten digits, so that even 255 characters of numbers fit into an index.
+ */
+async function indexSortKeys(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function sort_key(name text) returns text language sql immutable strict parallel safe as $$
+      select regexp_replace(regexp_replace(name, '([0-9]+)', '0000000000\\1', 'g'), '0+([0-9]{10,})', '\\1', 'g')
+    $$`.execute(db)
+  for (const table of ['licenses', 'museums', 'groups']) {
+    await sql`create index ${sql.id(`${table}_sort_key`)} on ${sql.table(table)} (sort_key(name), id)`.execute(db)
+  }
+  await sql`create index museums_license_id_sort_key on museums (license_id, sort_key(name), id)`.execute(db)
+}
+
+/** Lets museums have an address of their own. */
+async function addMuseumUrls(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    alter table museums add column url text
+    constraint museums_url_is_a_web_address check (length(url) <= 2000 and url ~ '^https?://[^[:space:]]+$')
+  `.execute(db)
 }

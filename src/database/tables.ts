@@ -25,7 +25,13 @@ export interface Tables {
   languages: { id: Id; code: string; name: string }
   /** position 0 is the license's default language. */
   license_languages: { license_id: string; language_id: string; position: number }
-  museums: { id: Id; license_id: string; name: string }
+  /** url is the museum's own site. */
+  museums: {
+    id: Id
+    license_id: string
+    name: string
+    url: ColumnType<string | null, string | null | undefined, string | null>
+  }
   platforms: { id: Id; name: string }
   license_platforms: { license_id: string; platform_id: string }
   groups: { id: Id; license_id: string; name: string }

@@ -1,14 +1,13 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
+import { memoize } from '../http/memoize.ts'
 import { negotiateType } from '../http/negotiation.ts'
-import { html } from '../pages/html.ts'
-import { pageHeaders, renderPage } from '../pages/site-page.ts'
+import { pageHeaders } from '../pages/site-page.ts'
+import { type Advice, renderErrorPage, renderSiteErrorPage, type SiteOfError } from './error-page.ts'
 import {
   BadRequestHttpError,
-  type Hint,
   HttpError,
   type HttpHeaders,
   noHeaders,
-  type Remedy,
   ServiceUnavailableHttpError,
   SiteClosedHttpError,
 } from './http-errors.ts'
@@ -29,15 +28,15 @@ const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'text/plain': headersFor('text/plain'),
 }
 
+/** The headers of a page in a language. */
+const pageHeadersIn = memoize(language => ({ ...headersOf['text/html'], 'content-language': language }), 200)
+
 /** The response to a request that failed. */
 export interface ErrorAnswer {
   statusCode: number
   headers: HttpHeaders
   body: string
 }
-
-/** What the user can do about the error, and further members of the problem. */
-export type Advice = Partial<Pick<HttpError, 'remedy' | 'hint' | 'members'>>
 
 /** The BadRequestHttpErrors made from other errors: asking twice returns the same one. */
 const malformed = new WeakMap<Error, BadRequestHttpError>()
@@ -74,20 +73,19 @@ function headersFrom(error: Error): HttpHeaders {
   return 'headers' in error && error.headers !== noHeaders ? sendableHeaders(error.headers) : noHeaders
 }
 
-/** @param accept the request's Accept header */
-export function answerError(error: Error, accept: string | undefined): ErrorAnswer {
+/**
+ * @param accept the request's Accept header
+ * @param site the site of the request, if it has one
+ */
+export function answerError(error: Error, accept: string | undefined, site?: SiteOfError): ErrorAnswer {
   const statusCode = statusOf(error)
   if (error instanceof SiteClosedHttpError && errorForm(accept) === 'text/html') {
-    const { headers, page } = error
-    return {
-      statusCode,
-      headers: { ...headers, ...headersOf['text/html'], 'content-language': page.language },
-      body: page.render(),
-    }
+    return answerPage(statusCode, error.headers, error.page.render(), error.page.language)
   }
   const isForClients = error instanceof ServiceUnavailableHttpError || error instanceof SiteClosedHttpError
   const detail = statusCode < 500 || isForClients ? error.message : 'Internal Server Error'
-  return answerFailure(statusCode, detail, headersFrom(error), accept, error instanceof HttpError ? error : undefined)
+  const advice = error instanceof HttpError ? error : undefined
+  return answerFailure(statusCode, detail, headersFrom(error), accept, advice, site)
 }
 
 /** Like answerError, for a failure that needs no error. */
@@ -97,8 +95,13 @@ export function answerFailure(
   headers: ErrorAnswer['headers'],
   accept: string | undefined,
   advice?: Advice,
+  site?: SiteOfError,
 ): ErrorAnswer {
   const type = errorForm(accept)
+  if (site !== undefined && type === 'text/html') {
+    const { page, language } = renderSiteErrorPage(statusCode, detail, site, advice)
+    return answerPage(statusCode, headers, page, language)
+  }
   return {
     statusCode,
     headers: headers === noHeaders ? headersOf[type] : { ...headers, ...headersOf[type] },
@@ -106,10 +109,15 @@ export function answerFailure(
   }
 }
 
+function answerPage(statusCode: number, headers: HttpHeaders, body: string, language: string): ErrorAnswer {
+  const own = pageHeadersIn(language)
+  return { statusCode, headers: headers === noHeaders ? own : { ...headers, ...own }, body }
+}
+
 function render(type: ErrorType, status: number, title: string, detail: string, advice: Advice | undefined): string {
   switch (type) {
     case 'text/html':
-      return renderErrorPage(status, title, detail, advice?.remedy, advice?.hint)
+      return renderErrorPage(status, title, detail, advice)
     case 'text/plain':
       return `${onOneLine(detail)}\n`
     default:
@@ -134,31 +142,6 @@ function headersFor(type: string): ErrorAnswer['headers'] {
 
 function onOneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
-}
-
-const toTheFrontPage: Remedy = { text: 'Go to the front page', href: '/' }
-
-/**
- * The page that browsers show for an error.
- * @param remedy a link, or null for none
- */
-export function renderErrorPage(
-  statusCode: number,
-  title: string,
-  detail: string,
-  remedy: Remedy | null = toTheFrontPage,
-  hint?: Hint,
-): string {
-  return renderPage({
-    language: 'en',
-    title: `${statusCode} ${title}`,
-    main: html`
-      <p class="status">${statusCode}</p>
-      <h1>${title}</h1>
-      ${detail !== title && html`<p>${detail}</p>`}
-      ${hint && html`<p>${hint.text}</p>${hint.commands.map(command => html`<p><code>${command}</code></p>`)}`}
-      ${remedy && html`<p><a href="${remedy.href}">${remedy.text}</a></p>`}`,
-  })
 }
 
 /** Headers that describe another body or its transfer. */

@@ -1,9 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
+import type { VisitorWords } from '../pages/visitor-words.ts'
 import { program } from '../program.ts'
 
 /** What the user can do about an error: a link on its page. */
 export interface Remedy {
-  text: string
+  /** A text, or a function that takes it from the words of the visitor's language. */
+  text: string | ((words: VisitorWords) => string)
   href: string
 }
 
@@ -77,7 +79,7 @@ export class UnauthorizedHttpError extends HttpError {
     const cookie = `Cookie realm="${realm}", form-action="/login"`
     super(401, message, {
       headers: { 'www-authenticate': acceptsTokens ? `${cookie}, Bearer realm="${realm}"` : cookie },
-      remedy: { text: 'Sign in', href },
+      remedy: { text: words => words.signIn, href },
     })
   }
 }
@@ -122,7 +124,7 @@ export class NotAdmittedHttpError extends ForbiddenHttpError {
   /** @param href the page to sign in or out */
   constructor(email: string, href: string) {
     super(`You are signed in as ${email}, but you may not enter this site.`, {
-      remedy: { text: 'Sign in as someone else or sign out', href },
+      remedy: { text: words => words.signInAsOther, href },
     })
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { logRefusal } from '../logging.ts'
-import { type Advice, answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
+import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
+import type { Advice, SiteOfError } from './error-page.ts'
 import { reasonOf } from './start-error.ts'
 import { type HttpError, ServiceUnavailableHttpError, SiteClosedHttpError } from './http-errors.ts'
 
@@ -26,10 +27,15 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
     logRefusal(request.log, statusOf(error), error.message)
   } else request.log.error({ err: error }, error.message)
   for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
-  const answer = answerError(error, request.headers.accept)
+  const answer = answerError(error, request.headers.accept, siteOf(request))
   const { vary, ...headers } = answer.headers
   // Adds to the Vary header instead of replacing it.
   return vary === undefined ? sendAnswer(answer, reply) : sendAnswer({ ...answer, headers }, reply.varyOn(String(vary)))
+}
+
+/** The site of a request. Undefined if its host has no license, or none of Portico's hooks has run. */
+function siteOf({ license, locale }: FastifyRequest): SiteOfError | undefined {
+  return license ? { name: license.name, locale } : undefined
 }
 
 /** Answers a request. */
@@ -50,5 +56,6 @@ export function sendFailure(
   advice?: Advice,
 ): FastifyReply {
   logRefusal(request.log, statusCode, message)
-  return sendAnswer(answerFailure(statusCode, message, headers, request.headers.accept, advice), reply)
+  const { accept } = request.headers
+  return sendAnswer(answerFailure(statusCode, message, headers, accept, advice, siteOf(request)), reply)
 }

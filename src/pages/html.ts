@@ -21,8 +21,11 @@ export function html(strings: TemplateStringsArray, ...contents: Content[]): Mar
 function render(content: Content): string {
   if (content instanceof Markup) return content.toString()
   if (content === null || content === undefined || content === false) return ''
-  if (typeof content === 'string' || typeof content === 'number') {
-    return String(content).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
-  }
+  if (typeof content === 'string' || typeof content === 'number') return escapeText(String(content))
   return content.map(render).join('')
+}
+
+/** Escapes a text as the template does. */
+export function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }

@@ -24,6 +24,8 @@ const style = new Markup(`
     text-decoration: underline; text-underline-offset: .2em; cursor: pointer }
   nav [aria-current] { color: var(--ink); font-weight: 600; text-decoration: none }
   .notice { margin: 0 0 1rem; border-left: .25rem solid var(--link); padding: .3rem .9rem; background: var(--band) }
+  .session, .session span { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center;
+    justify-content: end; font-size: .95rem; overflow-wrap: anywhere; margin: 0 }
   .quiet, .status { color: var(--quiet) }
   .status { margin: 0; font-variant-numeric: tabular-nums }
 `)
@@ -33,8 +35,6 @@ export const formStyle = new Markup(`
   :root { --edge: light-dark(#818b98, #6e7783); --field: light-dark(#fff, #1b2027);
     --problem: light-dark(#b3261e, #f2857c) }
   form { margin: 0 }
-  .session, .session span { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center;
-    justify-content: end; font-size: .95rem; overflow-wrap: anywhere }
   .fields { display: grid; gap: .35rem; max-width: 26rem }
   .fields label:not(:first-of-type) { margin-top: .8rem }
   input, button { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .4rem;

@@ -8,6 +8,7 @@ type Format = keyof typeof formats
 const longestName = 255
 const longestLanguageTag = 35
 const longestMoment = 40
+const longestUrl = 2000
 
 /** How many records a record may be linked to. */
 const mostLinks = 500
@@ -45,6 +46,11 @@ export function prefix(description: string) {
 
 export function host(description: string) {
   return text('host', { maxLength: longestName, description })
+}
+
+/** The address of a page on the web. */
+export function url(description: string) {
+  return text('uri', { maxLength: longestUrl, description })
 }
 
 export function languageTag(description: string) {

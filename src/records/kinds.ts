@@ -13,6 +13,7 @@ import {
   password,
   time,
   timeOrNull,
+  url,
 } from './fields.ts'
 import { recordKind, type RecordKind } from './record-kind.ts'
 import { longestEmail } from '../sign-in/account.ts'
@@ -169,7 +170,7 @@ export const museums = recordKind({
   purpose: "The museums that a license's site shows.",
   fields: {
     required: { license_id: museumLicenseId, name: line('The name of the museum.') },
-    optional: {},
+    optional: { url: orNull(url("The address of the museum's own site, which pages link to.")) },
     generated: {},
   },
   knownBy: 'name',
@@ -178,7 +179,7 @@ export const museums = recordKind({
   open: true,
   cacheKey: 'license_id',
   examples: {
-    create: { license_id: exampleId, name: 'Museum of Bridges' },
+    create: { license_id: exampleId, name: 'Museum of Bridges', url: 'https://bridges.example/' },
     change: { name: 'Museum of Long Bridges' },
   },
 })

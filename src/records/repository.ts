@@ -10,7 +10,7 @@ import {
 } from '../errors/http-errors.ts'
 import { reasonOf } from '../errors/start-error.ts'
 import { type Author, writeAdditions, writeChange, writeRemovals } from './audit.ts'
-import { columnOf, type Position, selectedOf, selectionOf } from './selection.ts'
+import { columnOf, type Position, selectedOf, selectionOf, sortKey } from './selection.ts'
 import type { Link, RecordKind } from './record-kind.ts'
 import { describeFieldErrors, isNullable, valueOf } from './validation.ts'
 
@@ -47,7 +47,7 @@ export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing:
   assertRanges(kind, filters)
   const column = sort.replace('-', '')
   const direction = sort.startsWith('-') ? sql`desc` : sql`asc`
-  const order = [...new Set([column, 'id'])].map(name => columnOf(kind, name))
+  const order = [...new Set([column, 'id'])].map(name => sortedBy(kind, name, columnOf(kind, name)))
   const conditions = conditionsOf(kind, { ...filters, ...scope })
   if (after !== undefined) conditions.push(isAfter(kind, column, sort.startsWith('-'), after))
   // As text, because a time of JavaScript has no microseconds.
@@ -69,6 +69,11 @@ export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing:
 /** No field has a name with a space. */
 const sortValue = 'sort value'
 
+/** What lists are sorted by in place of a column's value. */
+function sortedBy(kind: RecordKind, name: string, value: RawBuilder<unknown>): RawBuilder<unknown> {
+  return valueOf(kind.schema.properties[name]).format === 'line' ? sortKey(value) : value
+}
+
 /** Whether a record comes after a position. Null is the greatest value, as PostgreSQL sorts it. */
 function isAfter(kind: RecordKind, name: string, isDescending: boolean, { value, id }: Position): RawBuilder<unknown> {
   const column = columnOf(kind, name)
@@ -79,7 +84,8 @@ function isAfter(kind: RecordKind, name: string, isDescending: boolean, { value,
     const isLater = sql`${column} is null and ${ownId} ${beyond} ${id}`
     return isDescending ? sql`(${isLater} or ${column} is not null)` : isLater
   }
-  const isLater = sql`(${column}, ${ownId}) ${beyond} (${value}, ${id})`
+  const [own, other] = [column, sql`${value}`].map(value => sortedBy(kind, name, value))
+  const isLater = sql`(${own}, ${ownId}) ${beyond} (${other}, ${id})`
   return isNullable(kind.schema.properties[name]) && !isDescending ? sql`(${isLater} or ${column} is null)` : isLater
 }
 

@@ -41,6 +41,11 @@ export function selectedOf(kind: Audited, name: string): RawBuilder<unknown> {
     order by ${sql.ref(`${table}.${position}`)})`
 }
 
+/** What a name is sorted by, so that "No. 2" comes before "No. 10". The function is of migration 0011. */
+export function sortKey(name: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`sort_key(${name})`
+}
+
 /** A position in a list that is sorted by a column and then by id. */
 export interface Position {
   /** The column, with a "-" in front if the order is descending: "name" or "-name". */

@@ -7,6 +7,7 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
 import { buildDebugged, panels } from '../plugins/debug/panels/panels.ts'
+import { build } from '../support/build.ts'
 import { addLicense } from '../support/records.ts'
 import { makeFolder } from '../support/folder.ts'
 import { openTestDatabase } from '../support/test-database.ts'
@@ -22,6 +23,8 @@ async function testInBrowser(): Promise<void> {
   await addLicense(database, { domain: 'closed.localhost', suspended: true })
   const app = await buildDebugged(t, { database, routes })
   const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  const plain = await build(t, { database, routes })
+  const visited = await plain.listen({ port: 0, host: '127.0.0.1' })
   const browser = await launch(t)
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   t.teardown(() => context.close())
@@ -76,6 +79,8 @@ async function testInBrowser(): Promise<void> {
     'the page of a closed site': `http://closed.localhost:${port}/`,
     'the sign-in form of a closed site': `http://closed.localhost:${port}/login`,
     'the error page of a 404': '/version',
+    'the 404 that visitors see': `${visited.replace('127.0.0.1', 'localhost')}/version`,
+    'the 404 of a host without a license': `${visited}/version`,
     'the error page of a 405': '/posted',
     'the error page of a 500': '/thrown',
     'the error page of a malformed URL': '/%zz',

@@ -28,7 +28,14 @@ for (const [name, columns, add, known, change, changed] of [
     '--protected true --language-ids ""',
     { domain: 'typed.test', protected: true, language_ids: [] },
   ],
-  ['museum', 'id license_id name', '--license-id 1 --name Typed', 'Typed', '--license-id 2', { license_id: '2' }],
+  [
+    'museum',
+    'id license_id name url',
+    '--license-id 1 --name Typed --url https://typed.example/',
+    'Typed',
+    '--license-id 2 --url none',
+    { license_id: '2', url: null },
+  ],
   ['group', 'id license_id name', '--license-id 1 --name Typists', 'Typists', '--name Clerks', { name: 'Clerks' }],
 ] as const) {
   t.test(`a ${name} is added, shown, listed, changed and removed`, async t => {

@@ -45,6 +45,7 @@ t.test('HEAD is redirected to sign in, but POST gets a 401 page with a link', as
   const response = await app.inject({ method: 'POST', url: '/', headers })
   t.equal(response.statusCode, 401)
   t.match(response.body, '<a href="/login">Sign in</a>')
+  t.match(response.body, '<h1>Please sign in</h1>')
 })
 
 /** The page of a host without a license. */
@@ -79,7 +80,11 @@ for (const [whom, how] of [
 }
 
 t.test('the 404 of a host without a license has no link that leads to another', async t => {
-  for (const url of ['/', '/version']) t.notMatch(await pageOf({ url }), '<a ', url)
+  for (const url of ['/', '/version']) {
+    const page = await pageOf({ url })
+    t.notMatch(page, '<a ', url)
+    t.match(page, '<h1>Not Found</h1>')
+  }
 })
 
 t.test('the 404 of a licensed host leads to the front page, and tells no command', async t => {

@@ -8,7 +8,10 @@ import { addLicense } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
-await addLicense(database, { domain: 'museum.test' })
+await addLicense(database, { domain: 'museum.test', name: 'House & <Home>' })
+const languages = ['en', 'de', 'fr', 'it', 'es', 'nl', 'pl']
+await addLicense(database, { domain: 'polyglot.test', name: 'Polyglot', languages })
+await addLicense(database, { domain: 'austria.test', name: 'Austria', languages: ['de-AT'] })
 
 const secret = 'password=hunter2'
 
@@ -98,13 +101,96 @@ t.test('an error in plain text is one line', async t => {
   t.equal((await ask('/markup', { accept: 'text/plain' })).body, '<script>alert(1)</script> and  more\n')
 })
 
-t.test('an error page shows the status, its name and the message, with markup escaped', async t => {
+t.test('an error page names the site, and shows the message with markup escaped', async t => {
   const { body } = await ask('/markup', { accept: 'text/html' })
   t.match(body, /^<!doctype html>/)
-  t.match(body, '<title>422 Unprocessable Entity</title>')
-  t.match(body, '<h1>Unprocessable Entity</h1>')
+  t.match(body, '<title>This request could not be answered – House &#38; &#60;Home&#62;</title>')
+  t.match(body, '<h1>This request could not be answered</h1>')
   t.match(body, '&#60;script&#62;alert(1)&#60;/script&#62;')
   t.notMatch(body, '<script>')
+})
+
+for (const [language, heading, link] of [
+  ['en', 'Page not found', 'Go to the front page'],
+  ['de', 'Seite nicht gefunden', 'Zur Startseite'],
+  ['fr', 'Page introuvable', 'Aller à la page d’accueil'],
+  ['it', 'Pagina non trovata', 'Vai alla pagina iniziale'],
+  ['es', 'Página no encontrada', 'Ir a la página principal'],
+  ['nl', 'Pagina niet gevonden', 'Naar de startpagina'],
+] as const) {
+  t.test(`who reads ${language} gets an error page in that language, with the message to the letter`, async t => {
+    for (const asked of [{ 'accept-language': language }, { cookie: `locale=${language}`, 'accept-language': 'pl' }]) {
+      const headers = { host: 'polyglot.test', accept: 'text/html', referer: 'http://a.test/', ...asked }
+      const response = await ask('/none/such', headers)
+      t.strictSame([response.statusCode, response.headers['content-language']], [404, language])
+      t.match(response.headers.vary, 'Accept-Language')
+      t.match(response.body, `<html lang="${language}">`)
+      t.match(response.body, `<title>${heading} – Polyglot</title>`)
+      t.match(response.body, `<h1>${heading}</h1>`)
+      t.match(
+        response.body,
+        '<p lang="en">No route found for &#34;GET /none/such&#34; (from &#34;http://a.test/&#34;)</p>',
+      )
+      t.match(response.body, `<a href="/">${link}</a>`)
+    }
+  })
+}
+
+t.test('an error page is English for who reads a language of the site that Portico has no words for', async t => {
+  const { body, headers } = await ask('/none/such', {
+    host: 'polyglot.test',
+    accept: 'text/html',
+    'accept-language': 'pl',
+  })
+  t.match(body, '<html lang="en">')
+  t.match(body, '<h1>Page not found</h1>')
+  t.equal(headers['content-language'], 'en')
+})
+
+t.test('an error page is in the general language if the visitor reads a regional one', async t => {
+  const { body, headers } = await ask('/none/such', { host: 'austria.test', accept: 'text/html' })
+  t.match(body, '<html lang="de-AT">')
+  t.match(body, '<h1>Seite nicht gefunden</h1>')
+  t.equal(headers['content-language'], 'de-AT')
+})
+
+t.test('an error for programs is English, whatever the language of the visitor', async t => {
+  for (const accept of ['application/json', 'text/plain']) {
+    const [one, other] = await Promise.all(
+      ['en', 'de'].map(language => ask('/none/such', { host: 'polyglot.test', accept, 'accept-language': language })),
+    )
+    t.equal(one?.body, other?.body)
+    t.equal(other?.headers['content-language'], 'en')
+  }
+})
+
+for (const [status, heading] of [
+  [400, 'This request could not be answered'],
+  [401, 'Please sign in'],
+  [403, 'Access denied'],
+  [404, 'Page not found'],
+  [409, 'This request could not be answered'],
+  [429, 'Please wait a moment'],
+  [500, 'Something went wrong'],
+  [503, 'Temporarily unavailable'],
+  [599, 'Something went wrong'],
+] as const) {
+  t.test(`the page of a ${status} says "${heading}"`, async t => {
+    errorHeaders = {}
+    t.match((await ask(`/status/${status}`, { accept: 'text/html' })).body, `<h1>${heading}</h1>`)
+  })
+}
+
+t.test('the pages of two sites do not name each other, however often they are asked for', async t => {
+  for (let round = 0; round < 3; round++) {
+    for (const [host, name] of [
+      ['museum.test', 'House &#38; &#60;Home&#62;'],
+      ['polyglot.test', 'Polyglot'],
+    ] as const) {
+      const { body } = await ask('/none/such', { host, accept: 'text/html' })
+      t.match(body, `<title>Page not found – ${name}</title>`)
+    }
+  }
 })
 
 t.test('an error is neither stored nor sniffed, and states its language', async t => {

@@ -55,7 +55,7 @@ for (const [host, status, detail, heading] of [
     t.equal(page.statusCode, status)
     t.equal(page.headers['content-type'], 'text/html; charset=utf-8')
     t.match(page.body, `<h1>${heading}</h1>`)
-    t.match(page.body, '<a href="/login?next=%2F%3Fa%3Db">Sign in as an admin</a>')
+    t.match(page.body, '<a href="/login?next=%2F%3Fa%3Db">Sign in</a>')
     const problem = await ask(host)
     t.equal(problem.headers['content-type'], 'application/problem+json; charset=utf-8')
     t.strictSame(problem.json(), { type: 'about:blank', title, status, detail })
@@ -115,9 +115,9 @@ for (const [host, status, detail, heading] of [
 
 t.test('the front page of a closed site tells an admin why others do not see it', async t => {
   for (const [host, line] of [
-    ['asleep.test', 'Only admins see this site until it opens on 31 December 2999 at 22:30:15 UTC.'],
-    ['suspended.test', 'Only admins see this site, because it is suspended.'],
-    ['ended.test', 'Only admins see this site, because it closed on 3 February 2001 at 04:05:06 UTC.'],
+    ['asleep.test', 'This site is not open yet. It opens on 31 December 2999 at 22:30:15 UTC. Only admins see it.'],
+    ['suspended.test', 'This site is suspended. Only admins see it.'],
+    ['ended.test', 'This site has closed. It closed on 3 February 2001 at 04:05:06 UTC. Only admins see it.'],
   ] as const) {
     const cookie = await signIn(app, { host, email: 'admin@museum.test' })
     const { body } = await ask(host, '/', { cookie, accept: browser, 'accept-language': 'en' })
@@ -125,41 +125,49 @@ t.test('the front page of a closed site tells an admin why others do not see it'
   }
 })
 
-for (const [language, link, pages] of [
+/** Between the heading and the link. */
+const nothing = /<\/h1>\s*<p><a/
+
+for (const [language, signInLink, ...pages] of [
   [
     'de',
-    'Als Admin anmelden',
-    [
-      [
-        'Diese Website ist noch nicht geöffnet',
-        /<p>Sie öffnet am 31\. Dezember 2999 .*UTC\.<\/p>/,
-        /bis sie am 31\. Dezember 2999 .*UTC öffnet/,
-      ],
-      ['Diese Website ist gesperrt', /<\/h1>\s*<p><a/, 'Nur Admins sehen diese Website, denn sie ist gesperrt.'],
-      [
-        'Diese Website ist geschlossen',
-        /<p>Sie wurde am 3\. Februar 2001 .*UTC geschlossen\.<\/p>/,
-        /denn sie wurde am 3\. Februar 2001 .*UTC geschlossen/,
-      ],
-    ],
+    'Anmelden',
+    ['Diese Website ist noch nicht geöffnet', /Sie öffnet am 31\. Dezember 2999 .*UTC\./, 'Nur Admins sehen sie.'],
+    ['Diese Website ist gesperrt', nothing, 'Nur Admins sehen sie.'],
+    ['Diese Website ist geschlossen', /Sie wurde am 3\. Februar 2001 .*UTC geschlossen\./, 'Nur Admins sehen sie.'],
   ],
   [
     'fr',
-    'Se connecter en tant qu’administrateur',
-    [
-      [
-        'Ce site n’est pas encore ouvert',
-        /<p>Il ouvrira le 31 décembre 2999 .*UTC\.<\/p>/,
-        /jusqu’à son ouverture le 31 décembre 2999 .*UTC\./,
-      ],
-      ['Ce site est suspendu', /<\/h1>\s*<p><a/, 'Seuls les administrateurs voient ce site, car il est suspendu.'],
-      ['Ce site est fermé', /<p>Il a fermé le 3 février 2001 .*UTC\.<\/p>/, /car il a fermé le 3 février 2001 .*UTC\./],
-    ],
+    'Se connecter',
+    ['Ce site n’est pas encore ouvert', /Il ouvrira le 31 décembre 2999 .*UTC\./, 'Seuls les administrateurs'],
+    ['Ce site est suspendu', nothing, 'Seuls les administrateurs'],
+    ['Ce site est fermé', /Il a fermé le 3 février 2001 .*UTC\./, 'Seuls les administrateurs'],
+  ],
+  [
+    'it',
+    'Accedi',
+    ['Questo sito non è ancora aperto', /Aprirà il 31 dicembre 2999 .*UTC\./, 'solo gli amministratori'],
+    ['Questo sito è sospeso', nothing, 'solo gli amministratori'],
+    ['Questo sito è chiuso', /Ha chiuso il 3 febbraio 2001 .*UTC\./, 'solo gli amministratori'],
+  ],
+  [
+    'es',
+    'Iniciar sesión',
+    ['Este sitio aún no está abierto', /Se abrirá el 31 de diciembre de 2999.*UTC\./, 'Solo los administradores'],
+    ['Este sitio está suspendido', nothing, 'Solo los administradores'],
+    ['Este sitio está cerrado', /Se cerró el 3 de febrero de 2001.*UTC\./, 'Solo los administradores'],
+  ],
+  [
+    'nl',
+    'Inloggen',
+    ['Deze site is nog niet geopend', /De site gaat open op 31 december 2999 .*UTC\./, 'Alleen beheerders'],
+    ['Deze site is tijdelijk gesloten', nothing, 'Alleen beheerders'],
+    ['Deze site is gesloten', /De site is gesloten op 3 februari 2001 .*UTC\./, 'Alleen beheerders'],
   ],
 ] as const) {
-  t.test(`who reads ${language} is told in that language that a site is closed`, async t => {
+  t.test(`who reads ${language} is told in that language that a site is closed, and until when`, async t => {
     const validities = [{ valid_from: future }, { suspended: true }, { valid_until: past }]
-    for (const [index, [heading, detail, line]] of pages.entries()) {
+    for (const [index, [heading, detail, onlyAdmins]] of pages.entries()) {
       const domain = `closed-${index}-${language}.test`
       await addLicense(database, { domain, name: 'The Depot', languages: ['en', language], ...validities[index] })
       const headers = { accept: browser, 'accept-language': language }
@@ -169,10 +177,13 @@ for (const [language, link, pages] of [
       t.match(page.body, `<title>${heading} – The Depot</title>`)
       t.match(page.body, `<h1>${heading}</h1>`)
       t.match(page.body, detail)
-      t.match(page.body, `">${link}</a>`)
+      t.match(page.body, `">${signInLink}</a>`)
+      const form = await ask(domain, '/login', headers)
+      t.match(form.body, `<p class="notice">${heading}.`)
+      for (const { body } of [page, form]) t.notMatch(body, onlyAdmins, 'visitors read nothing that is for admins')
       t.equal((await ask(domain, '/', { 'accept-language': language })).headers['content-language'], 'en')
       const cookie = await signIn(app, { host: domain, email: 'admin@museum.test' })
-      t.match((await ask(domain, '/', { ...headers, cookie })).body, line, 'what admins are told')
+      t.match((await ask(domain, '/', { ...headers, cookie })).body, onlyAdmins, 'admins are told')
     }
   })
 }

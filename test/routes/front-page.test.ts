@@ -37,6 +37,41 @@ t.test('a site without museums says so, and a site with one language has no lang
   t.notMatch(body, '<nav')
 })
 
+t.test('a museum with an address is a link to it, which opens in the same window', async t => {
+  const license = await addLicense(database, { domain: 'linked.test', museums: ['Arsenal'] })
+  const url = "https://depot.test/?a=b&c='d'"
+  await database.db.insertInto('museums').values({ license_id: license, name: 'Depot', url }).execute()
+  const { body } = await ask({ host: 'linked.test' })
+  t.match(body, '<li>Arsenal</li>')
+  t.match(body, '<a rel="external" href="https://depot.test/?a=b&#38;c=&#39;d&#39;">Depot</a>')
+  t.notMatch(body, 'target=')
+  const { museums } = (await ask({ host: 'linked.test', accept: 'application/json' })).json()
+  t.match(museums, [
+    { name: 'Arsenal', url: null },
+    { name: 'Depot', url },
+  ])
+})
+
+t.test('the museums of every page are sorted by the numbers in their names, as people sort them', async t => {
+  const license = await addLicense(database, { domain: 'numbered.test' })
+  const rows = Array.from({ length: 110 }, (_, index) => ({
+    license_id: license,
+    name: `Museum ${110 - index}`,
+    url: 'https://museum.test/',
+  }))
+  await heardOf(database, () => database.db.insertInto('museums').values(rows).execute())
+  const read = async (query: string) =>
+    (await ask({ host: 'numbered.test', accept: 'application/json' }, `/${query}`)).json()
+  const first = await read('')
+  const second = await read(`?cursor=${first.next}`)
+  t.strictSame(
+    [...first.museums, ...second.museums].map(({ name }: { name: string }) => name),
+    rows.map(({ name }) => name).reverse(),
+  )
+  t.strictSame(await read(`?cursor=${second.previous}`), first)
+  t.match(second.museums[0], { url: 'https://museum.test/' })
+})
+
 t.test('a program gets the same as JSON', async t => {
   const response = await ask({ accept: 'application/json' })
   t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
@@ -79,11 +114,12 @@ t.test('a host without a license has no front page', async t => {
   t.match(await ask({ host: 'nobody.test' }), { statusCode: 404, body })
 })
 
-t.test('a signed-in visitor sees who they are and a button to sign out, and others do not', async t => {
+t.test('a signed-in visitor sees who they are and a button to sign out, and others a link to sign in', async t => {
   await addUser(database, { email: '<a>@museum.test' })
   await addUser(database, { email: 'other@museum.test' })
   const anonymous = await ask({ 'accept-language': 'de' })
   t.notMatch(anonymous.body, '/logout')
+  t.match(anonymous.body, '<a href="/login?next=%2F">Anmelden</a>')
   t.match(String(anonymous.headers.vary).split(', ').sort(), ['Accept', 'Accept-Language', 'Cookie'])
   const etags = new Set([anonymous.headers.etag])
   for (const [email, shown] of [
@@ -97,6 +133,7 @@ t.test('a signed-in visitor sees who they are and a button to sign out, and othe
       page.body,
       `<form method="post" action="/logout" class="session"><span>${shown}</span> <span><a href="/password">Passwort ändern</a> <button>Abmelden</button></span></form>`,
     )
+    t.notMatch(page.body, '/login')
     etags.add(page.headers.etag)
   }
   t.equal(etags.size, 3)

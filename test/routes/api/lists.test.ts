@@ -166,3 +166,35 @@ t.test('a list can be read in parts, in either order, with each record once', as
   )
   t.strictSame(byName, reversed?.reverse())
 })
+
+t.test('names are sorted by the numbers in them as people sort them, page by page in either order', async t => {
+  const ordered = [
+    ...['2 Doors', '10 Doors', '1000000000000 Doors', 'No. 1', 'No. 02', 'No. 2', 'No. 10', 'No. 10 b', 'No. 11'],
+    ...['Room 1.9', 'Room 1.10', 'Room 2.0', `x${'1😀'.repeat(127)}`],
+  ]
+  const mixed = ordered.toSorted((one, other) => (one < other ? -1 : 1))
+  const numbered = await addLicense(database, { domain: 'numbered.test', museums: mixed })
+  for (const [sort, expected] of [
+    ['name', ordered],
+    ['-name', ordered.toReversed()],
+  ] as const) {
+    const parts: unknown[] = []
+    for (let next: string | null = ''; next !== null;) {
+      const cursor = next && `&cursor=${next}`
+      const part: Page = (await list(`museums?license_id=${numbered}&sort=${sort}&limit=3${cursor}`)).json()
+      parts.push(...part.items.map(item => String(Reflect.get(Object(item), 'name'))))
+      next = part.next
+    }
+    t.strictSame(parts, expected)
+  }
+})
+
+t.test('licenses and groups are sorted by the numbers in their names, too', async t => {
+  for (const name of ['Wing 10', 'Wing 9']) {
+    await addLicense(database, { domain: `${name.replace(' ', '-').toLowerCase()}.test`, name })
+    await add('groups', { license_id: license, name })
+  }
+  for (const path of ['licenses', 'groups']) {
+    t.strictSame(await valuesOf(`${path}?name_prefix=wing&sort=name`, 'name'), ['Wing 9', 'Wing 10'])
+  }
+})
