@@ -6,6 +6,7 @@ import type { FastifyInstance, InjectOptions, RouteHandlerMethod } from 'fastify
 import t from 'tap'
 import { servePostgres } from './drivers/postgres-server.ts'
 import { flag, run } from './flagged.ts'
+import { fakeClock } from './fake-clock.ts'
 import { pageOf, profiledApp } from './profiled-app.ts'
 
 const port = await servePostgres(t)
@@ -145,6 +146,8 @@ t.test('of one request 20 pieces of late work are kept, which is said', async t 
 })
 
 t.test('of 1,100 requests whose late work goes on, that of the oldest is stored as it is', async t => {
+  // However long it takes, no work is followed for too long.
+  fakeClock(t)
   const answers = new EventEmitter()
   answers.setMaxListeners(0)
   const sockets: Socket[] = []
