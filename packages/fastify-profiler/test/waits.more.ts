@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -85,6 +86,25 @@ t.test('a connection that is asked for by itself is waited for by its first quer
   t.match(waits, [{ outcome: 'threw', wait: { pool: { open: 1, most: 1 } } }])
   t.match(await performanceOf(app, profile), /Waited [\d.]+ ms for a connection: 1 of 1 in use, 0 waiting/)
   addUp(t, profile)
+})
+
+t.test('a transaction that waited for its connection is open while the request waits for something else', async t => {
+  const app = await profiledApp(t)
+  const pool = open(t, { max: 1 })
+  app.get('/', async () => {
+    const client = await pool.connect()
+    await client.query('begin')
+    await sleep(80)
+    await client.query('commit')
+    client.release()
+  })
+  const held = await pool.connect()
+  const answer = profileOf(app, '/')
+  await sleep(120)
+  held.release()
+  const { token } = await answer
+  t.match(await pageOf(app, `${token}?panel=performance`, 'text/markdown'), /The transaction of query 1 was open for/)
+  t.notMatch(await pageOf(app, `${token}?panel=database`, 'text/markdown'), 'after the response')
 })
 
 t.test('a query is not charged for the code of its request that blocks the event loop', async t => {

@@ -233,7 +233,9 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
 }
 
 function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask: Mask): Query {
-  const { system, statement, start, duration, waited, blocked, rows, failure, location, transaction } = query
+  const { system, statement, duration, waited, blocked, rows, failure, location, transaction } = query
+  // A connection may have been asked for before the query.
+  const start = query.ended === undefined ? query.start : query.ended - waited - blocked - (duration ?? 0)
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   return {
     system,
