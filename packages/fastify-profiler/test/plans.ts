@@ -107,6 +107,11 @@ const unadvised: [text: string, claim: RegExp, remedy: RegExp][] = [
   ["select * from works where note ilike 'abc%'", all, /lower\(…\)/],
   ["select * from works where artist < 900 and note <> 'x' and parent = 7 and id <> 3", all, /differs from a value/],
   [
+    'select w.id from works w join visits v on v.work = w.id where w.artist = 12 or v.amount = 7',
+    /^Joins [\d,]+ rows to keep about [\d,]+: an OR compares columns of both sides\.$/,
+    /joined by UNION/,
+  ],
+  [
     'select * from works order by id offset 12000 limit 10',
     /^Reads about 12,000 rows only to skip them\.$/,
     /page before/,

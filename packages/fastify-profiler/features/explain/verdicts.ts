@@ -21,6 +21,9 @@ export interface Schema {
 /** Reading fewer rows of a table costs little, index or not. */
 export const manyRows = 1000
 
+/** An index that finds fewer rows at a time leaves little to a filter. */
+const fewRows = 10
+
 /** A scan that keeps more of its table than this part is no worse than an index. */
 const smallPart = 0.1
 
@@ -34,6 +37,7 @@ export function verdictsOf(nodes: readonly PlanNode[], schema: Schema): Verdict[
     ...nodes.flatMap(node => [
       ...filteredAfterIndex(node, nodes, schema),
       ...joined(node, nodes, schema),
+      ...filteredAfterJoin(node, nodes),
       ...sorted(node, nodes, schema),
       ...skipped(node, nodes),
       ...misjudged(node),
@@ -133,7 +137,9 @@ function filteredAfterIndex(node: PlanNode, nodes: readonly PlanNode[], { immuta
   const kept = actual ?? node.expected
   const read = dropped !== null ? dropped + kept : lookup === node ? 0 : lookup.expected
   const { condition } = lookup
-  if (read < manyRows || kept > read * smallPart || condition === null) return []
+  // What is looked up for each row of a join is few rows each time.
+  const each = read / Math.max(1, node.loops ?? 1)
+  if (each < fewRows || read < manyRows || kept > read * smallPart || condition === null) return []
   const claim = `${lookup.index ?? 'An index'} finds ${exact(read)} rows of ${table.name}, and a filter keeps ${actual === null ? 'about ' : ''}${exact(kept)}.`
   const both = `(${condition} AND ${filter})`
   const name = table.parent ?? table.name
@@ -157,6 +163,18 @@ function joined(node: PlanNode, nodes: readonly PlanNode[], { immutable, tables 
     const claim = `Reads all ${exact(table.rows)} rows of ${table.name} to join them to ${other.actual === null ? 'about ' : ''}${exact(few)}.`
     return advice(claim, '', table.parent ?? table.name, indexes)
   })
+}
+
+/** Alternatives on the columns of both sides of a join, which no index finds. */
+function filteredAfterJoin(node: PlanNode, nodes: readonly PlanNode[]): Verdict[] {
+  const { actual, filter, type } = node
+  const sides = childrenOf(nodes, node)
+  if (sides.length !== 2 || filter === null || !/(?:Join|Nested Loop)$/.test(type) || !/ OR /.test(filter)) return []
+  const read = Math.max(...sides.map(side => side.actual ?? side.expected))
+  const kept = actual ?? node.expected
+  if (read < manyRows || kept > read * smallPart) return []
+  const claim = `Joins ${exact(read)} rows to keep ${actual === null ? 'about ' : ''}${exact(kept)}: an OR compares columns of both sides.`
+  return warning(claim, 'One statement for each alternative, joined by UNION, can look each up in an index.')
 }
 
 /** The first rows of a table that is sorted as a whole. */
