@@ -32,6 +32,7 @@ export interface Trouble {
     | 'blocked'
     | 'slow'
     | 'misses'
+    | 'twice'
   claim: string
   /** The error, or what to do. */
   detail: string

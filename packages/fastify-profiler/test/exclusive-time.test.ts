@@ -4,7 +4,7 @@ import { gatherCalls, sliceTime, slowestCalls, timeByKind } from '../features/pe
 import { findingsOf, findingText } from '../features/performance/findings.ts'
 import { lengthOf } from '../core/periods.ts'
 import type { BlockedTime, ConnectionWait, Profile, Span, SpanKind } from '../core/profile.ts'
-import { exampleUse, profile, span } from './views/example-profile.ts'
+import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
 
 function operation(kind: SpanKind, changes: Partial<Span> = {}): Span {
   return span({ kind, hook: null, dispatchPoint: null, name: kind, ...changes })
@@ -252,6 +252,15 @@ t.test('what blocked the event loop is said with its share, and how to sample it
   t.match(unknown, /The event loop was blocked for 50.0 ms meanwhile, 50% of the request.*X-Profile: cpu/)
   t.match(other, /blocked for 50.0 ms meanwhile, 50% of the request.*another request .*another/)
   t.notMatch(other, 'X-Profile')
+})
+
+t.test('many rows that a driver read while the event loop was blocked are named, with their query', async t => {
+  const location = { file: '/app/rooms.js', line: 7, column: 3 }
+  const database = exampleUse([exampleQuery(), exampleQuery({ blocked: 50, rows: 21_537, location })])
+  const of = { ...requestOf([span({ kind: 'handler', start: 0, duration: 100 })], blocked(20, 50)), database }
+  const found = findingsOf(of, sliceTime(of)).find(({ what }) => what === 'blocked')
+  t.match(found?.location, location)
+  t.match(JSON.stringify(found && findingText(found, of.duration)), /read the 21,537 rows of query 2/)
 })
 
 t.test('the cause of a wait is what the pool counted when it was asked, and nothing else', async t => {

@@ -85,17 +85,22 @@ for (const [what, run, found, options = {}] of cases) {
   })
 }
 
-t.test('the overview tells of a cache that misses again and again, not of one that was cold', async t => {
-  const app = await profiledApp(t)
-  let isCold = true
-  app.get('/broken', () => get('no:1', 'no:2', 'no:3'))
-  app.get('/cold', async () => {
-    const key = isCold ? 'no' : 'n'
-    isCold = false
-    return get(`${key}:1`, `${key}:2`, `${key}:3`)
-  })
-  for (const url of ['/broken', '/cold', '/broken', '/cold', '/cold']) await app.inject(url)
-  const home = await pageOf(app, '')
-  t.match(home, /GET \/broken: GET no:\*: 3 reads, 3 misses/)
-  t.notMatch(home, /GET \/cold: /)
-})
+t.test(
+  'the overview tells of a hook that runs twice, and of a cache that misses again and again, not of a cold one',
+  async t => {
+    const app = await profiledApp(t)
+    let isCold = true
+    app.get('/broken', () => get('no:1', 'no:2', 'no:3'))
+    app.get('/cold', async () => {
+      const key = isCold ? 'no' : 'n'
+      isCold = false
+      return get(`${key}:1`, `${key}:2`, `${key}:3`)
+    })
+    app.get('/greeting', { preHandler: [greet, greet] }, () => 'done')
+    for (const url of ['/greeting', '/broken', '/cold', '/broken', '/cold', '/cold']) await app.inject(url)
+    const home = await pageOf(app, '')
+    t.match(home, /GET \/broken: GET no:\*: 3 reads, 3 misses/)
+    t.notMatch(home, /GET \/cold: /)
+    t.match(home, /GET \/greeting: preHandler greet\d? is registered twice/)
+  },
+)

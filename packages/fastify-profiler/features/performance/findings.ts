@@ -38,7 +38,7 @@ export type Finding = { time: number; location: Location | null } & (
   | { what: 'slow'; call: SlowCall }
   | { what: 'waited'; pool: PoolCounts | null; longest: number }
   | { what: 'open'; query: number; meanwhile: string }
-  | { what: 'blocked'; by: readonly string[] }
+  | { what: 'blocked'; by: readonly string[]; answer: { query: number; rows: number } | null }
   | { what: 'misses'; of: string; reads: number }
   | { what: 'twice'; hook: string; name: string }
   | { what: 'unaccounted' }
@@ -165,10 +165,21 @@ function lostTime(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   return [
     ...waits(profile, slices),
     ...(blocked >= slowFrom && blocked >= duration * slowShare
-      ? [{ what: 'blocked' as const, time: blocked, location: null, by: blockers(profile) }]
+      ? [{ what: 'blocked' as const, time: blocked, by: blockers(profile), ...longAnswer(profile) }]
       : []),
     ...(isLost ? [{ what: 'unaccounted' as const, time: unaccounted, location: null }] : []),
   ]
+}
+
+/** A driver that reads more rows than this blocks the event loop for long. */
+const rowsOfLongAnswer = 5000
+
+/** The query whose many rows were read meanwhile. */
+function longAnswer({ database }: Profile): Pick<Extract<Finding, { what: 'blocked' }>, 'location' | 'answer'> {
+  const queries = database?.queries ?? []
+  const [most] = queries.filter(({ blocked }) => blocked >= slowFrom).sort((a, b) => Number(b.rows) - Number(a.rows))
+  if (most === undefined || Number(most.rows) < rowsOfLongAnswer) return { location: null, answer: null }
+  return { location: most.location, answer: { query: queries.indexOf(most) + 1, rows: Number(most.rows) } }
 }
 
 /** The tokens of other requests whose code blocked the event loop, the longest first. */
@@ -275,9 +286,12 @@ export function findingText(finding: Finding, duration: number): readonly [claim
 }
 
 /** How to find what blocks. */
-export const sampling = 'A request with the header X-Profile: cpu shows which functions.'
+export const sampling = 'A sample shows which functions: the tool and command sample, or the header X-Profile: cpu.'
 
-function blockedRemedy({ by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): Inline {
+function blockedRemedy({ answer, by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): Inline {
+  if (answer !== null && first === undefined) {
+    return `Meanwhile the driver read the ${answer.rows.toLocaleString('en')} rows of query ${answer.query}. Ask for fewer, or for fewer columns.`
+  }
   const why = 'No query or call is charged for it.'
   if (first === undefined) return `${why} Code ran without a pause, of this request or of others. ${sampling}`
   const more = others.length === 0 ? '' : ` and ${count(others.length, 'other')}`

@@ -40,7 +40,8 @@ function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
 
 /** Whether a request was quick and nothing failed or repeated in it, as it is with most. */
 function isSound(profile: Profile): boolean {
-  const isQuick = profile.duration < slowFrom && !profile.database?.repetitions.length
+  const { database, duration, routing } = profile
+  const isQuick = duration < slowFrom && !database?.repetitions.length && routing.matched?.hooksTwice === undefined
   return isQuick && Number(profile.status) < 500 && !hasSilentFailure(profile) && onlyMisses(profile).length === 0
 }
 
@@ -125,6 +126,7 @@ function kindOf(finding: Finding, duration: number): { what: Trouble['what']; is
       // A cold cache misses once.
       return timed('misses', true)
     case 'twice':
+      return { what: 'twice', isTimed: false }
     case 'unaccounted':
       return null
     default: {
