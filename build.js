@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path'
 import { build } from 'esbuild'
 
 const profiler = 'packages/fastify-profiler'
-const roof = ['app.ts', 'index.ts', 'server.ts']
+const roof = ['app.ts', 'index.ts', 'server.ts', 'testing.ts']
 const folders = ['cli', 'src', 'plugins', 'routes', ...process.argv.slice(2)]
 /** Folders with TypeScript that is built already, or is run as it is. */
 const leftOut = ['dist', 'examples', 'test/applications/examples'].map(folder => join(profiler, folder) + sep)

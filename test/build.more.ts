@@ -13,6 +13,7 @@ t.test('build.js builds every .ts file, whatever its name, and names the sources
     'app.ts': source,
     'index.ts': source,
     'server.ts': source,
+    'testing.ts': source,
     routes: {
       'examples.ts': source,
       examples: { 'index.ts': source, 'types.d.ts': source },

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
+import { BadRequestHttpError } from '../errors/http-errors.ts'
 import { normaliseHost } from '../http/host.ts'
 import { isEmail, normaliseEmail } from '../sign-in/account.ts'
 
@@ -171,6 +172,17 @@ export function validator(schema: TSchema): Validate {
   }
 }
 
+/** The API's answer to values that are not valid. */
+export function invalid(errors: readonly FieldError[]): BadRequestHttpError {
+  return new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
+}
+
+/** @throws {BadRequestHttpError} with the API's sentences, if the value does not match the schema */
+export function assertValid(schema: TSchema, value: unknown): void {
+  const errors = validator(schema)(value)
+  if (errors.length > 0) throw invalid(errors)
+}
+
 /** Makes a function that says whether a JSON value has a schema. */
 export function guard<Schema extends TSchema>(schema: Schema) {
   return ajv.compile<Static<Schema>>(schema)
@@ -228,6 +240,10 @@ function predicateOf({ keyword, params, message, parentSchema }: FailedKeyword):
       return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`
     case 'maxLength':
       return `must have at most ${limit} characters`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
     case 'maxItems':
       return `must have at most ${limit} items`
     case 'uniqueItems':
