@@ -12,7 +12,7 @@ import './plugins/record-kinds.ts'
 import './plugins/validity.ts'
 import './plugins/vary.ts'
 
-export { type Additions, type AppOptions, buildApp } from './app.ts'
+export type { Additions, AppOptions } from './app.ts'
 export { type Config, readConfig } from './src/config.ts'
 export { authorOf } from './routes/api/admission.ts'
 export { forgetRecords } from './routes/api/record-routes.ts'

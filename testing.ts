@@ -10,6 +10,8 @@ import type { Author } from './src/records/audit.ts'
 import { users } from './src/records/kinds.ts'
 import { createRecord } from './src/records/repository.ts'
 
+export { buildApp } from './app.ts'
+
 /** A site of the demonstration, and a password that nobody else has. */
 const host = 'localhost'
 const password = randomUUID()

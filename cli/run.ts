@@ -7,7 +7,7 @@ import type { RecordKind } from '../src/records/record-kind.ts'
 import { audit } from './audit.ts'
 import { type Command, CommandError, nearest, UsageError } from './command.ts'
 import { recordAdd, recordChange, recordList, recordRemove, recordShow } from './records.ts'
-import { migrate, routes, seed } from './set-up.ts'
+import { launched, migrate, routes, seed } from './set-up.ts'
 import type { Terminal } from './terminal.ts'
 import { tokenAdd, tokenList, tokenRevoke } from './tokens.ts'
 import { copy, exportAll, recordImport, restore } from './transfer.ts'
@@ -43,6 +43,7 @@ function commandsFor(ownKinds: readonly RecordKind[]): readonly Command[] {
     ])
   const tokenCommands = [tokenAdd, tokenList, tokenRevoke]
   return [
+    ...launched,
     ...userCommands,
     ...tokenCommands,
     ...recordCommands,

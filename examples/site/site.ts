@@ -1,5 +1,5 @@
 import * as portico from 'portico'
-import { exhibitions, exhibitionsByMuseum, migrations } from './exhibitions.js'
+import { exhibitions, exhibitionsByMuseum, migrations } from './exhibitions.ts'
 
 export const site: portico.Additions = {
   migrations,

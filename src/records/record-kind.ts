@@ -195,7 +195,7 @@ type Nothing = Record<never, never>
 type Optionals<Fields extends TProperties> = { [Name in keyof Fields]: TOptional<Fields[Name]> }
 
 /** A kind whose fields are known to the compiler. */
-interface TypedKind<
+export interface TypedKind<
   Read extends TProperties,
   Needed extends TProperties,
   Optional extends TProperties,
