@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import cookie from '@fastify/cookie'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
@@ -34,6 +36,7 @@ import ready from './routes/ready.ts'
 import { signInLimits } from './routes/sign-in-limits.ts'
 import { type Config, readConfig } from './src/config.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './src/database/database.ts'
+import { StartError } from './src/errors/start-error.ts'
 import type { MakeOwnEntities } from './src/entities.ts'
 import type { Migrations } from './src/database/migrations.ts'
 import { assertDistinct } from './src/records/distinct-kinds.ts'
@@ -45,6 +48,8 @@ import { type CookieSecrets, cookieSecretsOf } from './src/sign-in/session-token
 export interface Additions {
   /** A plugin in place of `routes/`, which it may register itself. Its routes are behind all checks. */
   routes?: FastifyPluginAsync
+  /** A folder whose files are served as they are: public/logo.svg as /logo.svg. Files added later need a restart. */
+  files?: string
   /** Plugins with an onRequest hook. They come after Portico's own checks, and only see requests that have a route. */
   checks?: readonly FastifyPluginAsync[]
   /** Migrations with names of their own, applied after Portico's. */
@@ -74,7 +79,8 @@ export interface AppOptions extends Additions {
  */
 export async function buildApp(options: AppOptions = {}): Promise<FastifyInstance> {
   const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0, onCreation } = options
-  const { checks = [], migrations, entities: makeOwn, records: ownKinds = [] } = options
+  const { checks = [], files, migrations, entities: makeOwn, records: ownKinds = [] } = options
+  if (files !== undefined && !existsSync(files)) throw new StartError(`The folder of the files, ${files}, is missing.`)
   assertDistinct(ownKinds)
   // Not opened in a plugin: Fastify limits plugins to ten seconds, and migrating may take longer.
   const database = options.database ?? (await openDatabase({ ...config, migrations, onCreation }))
@@ -108,7 +114,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
     app.register(health)
     app.register(ready, { servers })
-    app.register(site, { config, checks, routes })
+    app.register(site, { config, checks, files, routes })
     return await app
   } catch (error) {
     await app.close()
@@ -119,11 +125,12 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
 interface SiteOptions {
   config: Config
   checks: readonly FastifyPluginAsync[]
+  files: string | undefined
   routes: FastifyPluginAsync
 }
 
 /** A request passes these plugins in this order. */
-async function site(app: FastifyInstance, { config, checks, routes }: SiteOptions) {
+async function site(app: FastifyInstance, { config, checks, files, routes }: SiteOptions) {
   const cookieSecrets = cookieSecretsOf(config.cookieSecrets)
   app.register(securityHeaders)
   app.register(errors)
@@ -142,7 +149,7 @@ async function site(app: FastifyInstance, { config, checks, routes }: SiteOption
   app.register(notFound)
   // After not-found, so that they cannot hide that a path has no route.
   for (const check of checks) app.register(shared(check))
-  app.register(application, { cookieSecrets, routes })
+  app.register(application, { cookieSecrets, files, routes })
 }
 
 /** A check that is not wrapped by fastify-plugin would apply to no route, and pass everybody. */
@@ -152,11 +159,12 @@ function shared(check: FastifyPluginAsync): FastifyPluginAsync {
 
 interface ApplicationOptions {
   cookieSecrets: CookieSecrets
+  files: string | undefined
   routes: FastifyPluginAsync
 }
 
 /** Plugins and routes that unmatched requests never reach. */
-async function application(app: FastifyInstance, { cookieSecrets, routes }: ApplicationOptions) {
+async function application(app: FastifyInstance, { cookieSecrets, files, routes }: ApplicationOptions) {
   app.register(rememberMe)
   app.register(caching)
   const limits = signInLimits(app, cookieSecrets[0])
@@ -164,4 +172,14 @@ async function application(app: FastifyInstance, { cookieSecrets, routes }: Appl
   app.register(logout)
   app.register(password, { limits })
   app.register(routes)
+  if (files !== undefined) {
+    // A route for each file, so that a path without one is answered as the specification says.
+    app.register(import('@fastify/static'), {
+      root: resolve(files),
+      wildcard: false,
+      index: false,
+      cacheControl: false,
+      decorateReply: false,
+    })
+  }
 }

@@ -20,6 +20,12 @@ export { default as api } from './routes/api/index.ts'
 export { default as frontPage } from './routes/front-page.ts'
 export { default as language } from './routes/language.ts'
 export { default as routes } from './routes/index.ts'
+export { sendSitePage, type SitePage } from './routes/page.ts'
+
+export { etagOf } from './src/http/etag.ts'
+export { negotiateType } from './src/http/negotiation.ts'
+export { type Content, html, Markup } from './src/pages/html.ts'
+export { wordsFor } from './src/pages/words.ts'
 
 export * from './plugins/checks.ts'
 export * from './src/errors/http-errors.ts'

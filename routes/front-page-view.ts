@@ -3,8 +3,7 @@ import type { Language, License, Museum } from '../src/entities.ts'
 import { html } from '../src/pages/html.ts'
 import { formStyle, renderPage } from '../src/pages/site-page.ts'
 import type { Closure } from '../src/records/closure.ts'
-import { renderClosureNotice } from '../src/pages/closure-view.ts'
-import { renderSession } from './site-view.ts'
+import { renderHeader } from './page.ts'
 import { wordsFor } from '../src/pages/words.ts'
 
 /** One page of a license's museums, sorted by name. */
@@ -33,7 +32,6 @@ export interface FrontPage {
 
 const english = {
   museums: 'Museums',
-  languages: 'Languages',
   noMuseums: 'There are no museums here yet.',
   noMoreMuseums: 'There are no more museums.',
   pages: 'Pages',
@@ -44,7 +42,6 @@ const english = {
 const translations: Record<string, typeof english> = {
   de: {
     museums: 'Museen',
-    languages: 'Sprachen',
     noMuseums: 'Hier gibt es noch keine Museen.',
     noMoreMuseums: 'Es gibt keine weiteren Museen.',
     pages: 'Seiten',
@@ -54,7 +51,6 @@ const translations: Record<string, typeof english> = {
   },
   fr: {
     museums: 'Musées',
-    languages: 'Langues',
     noMuseums: 'Il n’y a pas encore de musées ici.',
     noMoreMuseums: 'Il n’y a plus de musées.',
     pages: 'Pages',
@@ -80,21 +76,7 @@ export function renderFrontPage(content: FrontPage): string {
     language: locale,
     title: license.name,
     style: user !== null && formStyle,
-    header: [
-      renderClosureNotice(closure, locale),
-      user !== null && renderSession(user, locale, { isSentence: false }),
-      languages.length > 1 &&
-        html`
-      <nav aria-label="${words.languages}">
-        <form method="post" action="/language">
-          ${cursor !== null && html`<input type="hidden" name="next" value="${linkTo(cursor, null)}">`}
-          <ul>${languages.map(({ code, name }) => {
-            const current = code === locale && html` aria-current="true"`
-            return html`<li><button name="language" value="${code}" lang="${code}"${current}>${name}</button></li>`
-          })}</ul>
-        </form>
-      </nav>`,
-    ],
+    header: renderHeader({ locale, user, closure, languages, next: cursor === null ? null : linkTo(cursor, null) }),
     main: html`
       <h1>${license.name}</h1>
       <h2 id="museums">${words.museums}</h2>
