@@ -27,6 +27,19 @@ export { negotiateType } from './src/http/negotiation.ts'
 export { type Content, html, Markup } from './src/pages/html.ts'
 export { wordsFor } from './src/pages/words.ts'
 
+export { Type, type Static } from 'typebox'
+export {
+  type Command,
+  command,
+  CommandError,
+  flag as flagOption,
+  text as textOption,
+  UsageError,
+} from './cli/command.ts'
+export { listWriter, type Terminal, writeOutcome } from './cli/terminal.ts'
+export { commandAuthor, settingsOf, withDatabase } from './cli/with-database.ts'
+export * from './src/settings.ts'
+
 export * from './plugins/checks.ts'
 export * from './src/errors/http-errors.ts'
 

@@ -22,7 +22,11 @@ const password = randomUUID()
  */
 export async function openTestSite(additions: Additions = {}, environment: NodeJS.ProcessEnv = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'portico-'))
-  const app = await buildApp({ ...additions, config: readConfig({ DATA_DIR: folder, ...environment }) })
+  const app = await buildApp({
+    ...additions,
+    config: readConfig({ DATA_DIR: folder, ...environment }),
+    variables: environment,
+  })
   const { db } = app.database
   const author: Author = { via: 'command', user: null, tokenId: null, systemUser: 'test' }
 

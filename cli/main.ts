@@ -26,7 +26,7 @@ process.exitCode = await run(process.argv.slice(2), {
   async openDatabase(options) {
     const config = readConfig(process.env, '.env')
     const onCreation = () => tellCreation(errors, config.dataDir)
-    const { migrations } = additions
-    return await openDatabase({ ...config, patient: true, migrations, onCreation, ...options })
+    const { migrations, seeds } = additions
+    return await openDatabase({ ...config, patient: true, migrations, seeds, onCreation, ...options })
   },
 })

@@ -37,8 +37,9 @@ export const seed = command({
       terminal,
       async ({ db }) =>
         await allOrNothing(() =>
-          seedDatabase(db, async (transaction, add) => {
-            added.push(...(await addAudited(transaction, commandAuthor(terminal), add)))
+          seedDatabase(db, terminal.additions?.seeds, async (transaction, add) => {
+            const all = [...kinds, ...(terminal.additions?.records ?? [])]
+            added.push(...(await addAudited(transaction, commandAuthor(terminal), all, add)))
           }),
         ),
     )
@@ -59,7 +60,12 @@ function sentenceOf(added: readonly Addition[]): string {
 }
 
 /** Adds records, with their lines in the audit. @returns how many of each kind, without those that have none */
-async function addAudited(db: Kysely<Tables>, author: Author, add: () => Promise<void>): Promise<Addition[]> {
+async function addAudited(
+  db: Kysely<Tables>,
+  author: Author,
+  kinds: readonly RecordKind[],
+  add: () => Promise<void>,
+): Promise<Addition[]> {
   const lastIds = await Promise.all(
     kinds.map(async kind => {
       const { rows } = await sql<{

@@ -3,7 +3,7 @@ import '../src/serving/tick-object.ts'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Additions, buildApp } from '../app.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig, readVariables } from '../src/config.ts'
 import { greet } from '../src/greeting.ts'
 import { endInOrder } from '../src/serving/end-in-order.ts'
 import { serveHandedConnections } from '../src/serving/handed-connections.ts'
@@ -33,6 +33,7 @@ async function start(additions: Additions): Promise<void> {
   const app = await buildApp({
     ...additions,
     config,
+    variables: readVariables(env, '.env'),
     logger: loggerOptions(config.logLevel, stdout),
     lameDuck,
     onCreation: () => tellCreation(stderr, config.dataDir),

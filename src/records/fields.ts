@@ -1,4 +1,4 @@
-import { Type, type TSchema, type TSchemaOptions } from 'typebox'
+import { type TProperties, Type, type TSchema, type TSchemaOptions } from 'typebox'
 import type { formats } from './validation.ts'
 
 /** Some names are JSON Schema's own, but validation.ts defines all of them. */
@@ -8,6 +8,7 @@ type Format = keyof typeof formats
 const longestName = 255
 const longestLanguageTag = 35
 const longestMoment = 40
+const longestUrl = 2000
 
 /** How many records a record may be linked to. */
 const mostLinks = 500
@@ -36,6 +37,40 @@ export function ids(description: string) {
 /** One line of text. */
 export function line(description: string) {
   return text('line', { minLength: 1, maxLength: longestName, description })
+}
+
+/** Text of several lines. */
+export function lines(description: string, maxLength = 10_000) {
+  return text('text', { minLength: 1, maxLength, description })
+}
+
+/** A number. A field of whole numbers is an integer(). */
+export function number(description: string, range: Range = {}) {
+  return Type.Number({ ...range, description })
+}
+
+export function integer(description: string, range: Range = {}) {
+  return Type.Integer({ ...range, description })
+}
+
+interface Range {
+  minimum?: number
+  maximum?: number
+}
+
+/** A day without a time, for a column of the type date. */
+export function day(description: string) {
+  return text('date', { maxLength: longestMoment, description })
+}
+
+/** The address of a page, with http:// or https://. */
+export function url(description: string) {
+  return text('uri', { maxLength: longestUrl, description })
+}
+
+/** One of several words. */
+export function choice<const Word extends string>(description: string, words: readonly Word[]) {
+  return Type.Enum([...words], { type: 'string', description })
 }
 
 /** The beginning of a text, to search by. */
@@ -79,7 +114,13 @@ export function moment(description: string) {
   return text('moment', { maxLength: longestMoment, description })
 }
 
-/** A time that the database sets. */
+/** A time. Among the fields that the database sets, it cannot be written. */
 export function time(description: string) {
-  return Type.String({ format: 'date-time', description, readOnly: true })
+  return Type.String({ format: 'date-time', description })
+}
+
+/** The fields, which can be read and not written. */
+export function readOnly<Fields extends TProperties>(fields: Fields): Fields
+export function readOnly(fields: TProperties): TProperties {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, { ...schema, readOnly: true }]))
 }

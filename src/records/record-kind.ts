@@ -1,7 +1,7 @@
 import type { Kysely, RawBuilder } from 'kysely'
 import { type Static, type TObject, type TOptional, type TProperties, type TSchema, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { id, moment, prefix } from './fields.ts'
+import { day, id, integer, moment, number, prefix, readOnly } from './fields.ts'
 import { type FieldError, isNullable, type Keywords, valueOf } from './validation.ts'
 
 /** A table that links records of two kinds. */
@@ -242,7 +242,7 @@ export function recordKind(
   const closed = { additionalProperties: false }
   const needed = { ...required, ...written, ...secret }
   const schema = Type.Object(
-    { id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...generated },
+    { id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...readOnly(generated) },
     { ...closed, description: `One ${rest.name}.` },
   )
   const allFilters = { ...columnFilters(schema.properties, rest.links ?? {}), ...filters }
@@ -293,7 +293,7 @@ function columnFilters(fields: TProperties, links: Readonly<Record<string, unkno
   const columns = Object.entries(fields).filter(([name]) => !(name in links))
   return Object.fromEntries(
     columns.flatMap(([name, field]): [string, Filter][] => {
-      const { readOnly, ...value } = valueOf(field)
+      const { readOnly: _, ...value } = valueOf(field)
       const whole: [string, Filter] = [name, { schema: isNullable(field) ? orNone(value) : value }]
       const parts = searched.includes(value.format)
         ? { [`${name}_prefix`]: { schema: prefix(`How the ${name} begins. Case is ignored.`), prefixOf: name } }
@@ -306,16 +306,14 @@ function columnFilters(fields: TProperties, links: Readonly<Record<string, unkno
 
 /** The filters of a time's or number's range, which "until" is not part of. */
 function rangeFilters(name: string, { type, format }: Keywords): Record<string, Filter> {
-  const bound = format === 'date-time' ? moment : type === 'integer' ? integer : type === 'number' ? number : undefined
+  const bounds: Record<string, (description: string) => TSchema> = { 'date-time': moment, date: day, integer, number }
+  const bound = bounds[String(format ?? type)]
   if (bound === undefined) return {}
   return {
     [`${name}_from`]: { schema: bound(`The least ${name} to find.`), range: { of: name, bound: 'from' } },
     [`${name}_until`]: { schema: bound(`Finds every ${name} before this one.`), range: { of: name, bound: 'until' } },
   }
 }
-
-const integer = (description: string) => Type.Integer({ description })
-const number = (description: string) => Type.Number({ description })
 
 /** Asks for null, too, which fromText reads. */
 function orNone({ description, ...value }: TSchema & Keywords): TSchema {

@@ -27,6 +27,8 @@ export function selectedOf(kind: Audited, name: string): RawBuilder<unknown> {
     switch (valueOf(kind.schema.properties[name]).format) {
       case 'id':
         return sql`${column}::text`
+      case 'date':
+        return sql`to_char(${column}, 'YYYY-MM-DD')`
       case 'date-time':
         return timeText(column)
       default:

@@ -53,6 +53,18 @@ export const formats = {
     accepts: isMoment,
     expects: 'a date such as 2026-01-31 (midnight UTC) or a time such as 2026-01-31T12:00:00Z',
   },
+  date: {
+    accepts: text => isTime(`${text}T00:00:00Z`),
+    expects: 'a day such as 2027-01-31',
+  },
+  uri: {
+    accepts: text => /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(text) && URL.canParse(text),
+    expects: 'an address that begins with https:// or http://',
+  },
+  text: {
+    accepts: text => !/[\p{Cs}\0\uFFFD]/u.test(text),
+    expects: 'UTF-8 text without NUL characters',
+  },
   secret: {
     accepts: text => !/[\p{Cs}\0\uFFFD]/u.test(text),
     expects: 'UTF-8 text without NUL characters',
@@ -89,6 +101,7 @@ export interface Keywords {
   format?: unknown
   description?: unknown
   readOnly?: unknown
+  default?: unknown
   anyOf?: readonly (TSchema & Keywords)[]
   properties?: Readonly<Record<string, TSchema>>
 }
