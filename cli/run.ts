@@ -45,7 +45,6 @@ function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): 
     ])
   const tokenCommands = [tokenAdd, tokenList, tokenRevoke]
   const commands = [
-    ...launched,
     ...userCommands,
     ...tokenCommands,
     ...recordCommands,
@@ -56,6 +55,7 @@ function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): 
     migrate,
     seed,
     routes,
+    ...launched,
     ...own,
   ]
   for (const [index, { name }] of commands.entries()) {

@@ -105,9 +105,9 @@ export const routes = command({
 
 /** What portico.js does itself, before it loads this command line. */
 export const launched = [
-  ['start', 'Builds what has changed, and runs the server.'],
-  ['dev', 'Runs the server with DEBUG=1, and restarts it when a file changes.'],
-  ['build', "Builds what has changed: a site's x.ts becomes dist/x.js."],
+  ['start', 'Builds what has changed and runs the server.'],
+  ['dev', 'Runs the server with DEBUG=1 for development.'],
+  ['build', 'Builds what has changed.'],
 ].map(([usage = '', summary = '']) =>
   command({
     usage,
