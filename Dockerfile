@@ -9,7 +9,7 @@ COPY package.json package-lock.json build.js ./
 COPY packages/fastify-profiler/package.json packages/fastify-profiler/
 COPY bench/package.json bench/
 RUN npm ci --omit=dev
-COPY app.ts index.ts server.ts ./
+COPY app.ts index.ts server.ts testing.ts ./
 COPY cli cli
 COPY packages packages
 COPY plugins plugins

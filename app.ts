@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { ProfilerOptions } from 'fastify-profiler'
+import type { TObject } from 'typebox'
 import cookie from '@fastify/cookie'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
@@ -32,8 +36,11 @@ import logout from './routes/logout.ts'
 import password from './routes/password.ts'
 import ready from './routes/ready.ts'
 import { signInLimits } from './routes/sign-in-limits.ts'
+import type { Command } from './cli/command.ts'
 import { type Config, readConfig } from './src/config.ts'
+import { readSettings, type Settings } from './src/settings.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './src/database/database.ts'
+import { StartError } from './src/errors/start-error.ts'
 import type { MakeOwnEntities } from './src/entities.ts'
 import type { Migrations } from './src/database/migrations.ts'
 import { assertDistinct } from './src/records/distinct-kinds.ts'
@@ -41,23 +48,44 @@ import type { RecordKind } from './src/records/record-kind.ts'
 import { HttpServers, serverOptions } from './src/serving/http-servers.ts'
 import { type CookieSecrets, cookieSecretsOf } from './src/sign-in/session-token.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The values of the settings that an application adds. */
+    settings: Settings
+  }
+}
+
 /** What an application that is built on Portico adds to it. */
 export interface Additions {
   /** A plugin in place of `routes/`, which it may register itself. Its routes are behind all checks. */
   routes?: FastifyPluginAsync
+  /** A folder whose files are served as they are: public/logo.svg as /logo.svg. Files added later need a restart. */
+  files?: string
   /** Plugins with an onRequest hook. They come after Portico's own checks, and only see requests that have a route. */
   checks?: readonly FastifyPluginAsync[]
+  /** Checks that come just before, and also see requests that have no route, which they can hide. */
+  earlyChecks?: readonly FastifyPluginAsync[]
   /** Migrations with names of their own, applied after Portico's. */
   migrations?: Migrations
+  /** Records for a first look, added once per database after the demonstration. "0001-demonstration" replaces that. */
+  seeds?: Migrations
   /** Makes the entities that `app.entities` has beside Portico's. */
   entities?: MakeOwnEntities
   /** Kinds of records, for the API, the commands and exports. Each comes after the kinds that it refers to. */
   records?: readonly RecordKind[]
+  /** Commands beside Portico's. */
+  commands?: readonly Command[]
+  /** Panels of the profiler. */
+  panels?: NonNullable<ProfilerOptions['panels']>
+  /** Variables of the environment and of .env, by their names. Their values are in app.settings. */
+  settings?: TObject
 }
 
 export interface AppOptions extends Additions {
   /** Default: the configuration of an empty environment. */
   config?: Config
+  /** From which the application's settings are read. Default: none. */
+  variables?: NodeJS.ProcessEnv
   /** An open and migrated database, which the app does not close. Default: the configured one. */
   database?: Database
   /** Default: no log. */
@@ -74,10 +102,20 @@ export interface AppOptions extends Additions {
  */
 export async function buildApp(options: AppOptions = {}): Promise<FastifyInstance> {
   const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0, onCreation } = options
-  const { checks = [], migrations, entities: makeOwn, records: ownKinds = [] } = options
+  const {
+    checks = [],
+    earlyChecks = [],
+    panels = [],
+    files,
+    migrations,
+    entities: makeOwn,
+    records: ownKinds = [],
+  } = options
+  if (files !== undefined && !existsSync(files)) throw new StartError(`The folder of the files, ${files}, is missing.`)
   assertDistinct(ownKinds)
+  const settings = readSettings(options.settings, options.variables ?? {})
   // Not opened in a plugin: Fastify limits plugins to ten seconds, and migrating may take longer.
-  const database = options.database ?? (await openDatabase({ ...config, migrations, onCreation }))
+  const database = options.database ?? (await openDatabase({ ...config, migrations, seeds: options.seeds, onCreation }))
   // Imported on demand, so that production loads none of it.
   const debug = config.debug ? await import('./plugins/debug/index.ts') : undefined
 
@@ -97,7 +135,8 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
 
   try {
     // Awaited, so that the profiler's tree includes the plugins that follow.
-    if (debug !== undefined) await app.register(debug.default, { config })
+    if (debug !== undefined) await app.register(debug.default, { config, panels })
+    app.decorate('settings', settings)
     app.register(landmarks)
     app.register(databasePlugin, { database })
     app.register(entities, { makeOwn })
@@ -108,7 +147,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
     app.register(health)
     app.register(ready, { servers })
-    app.register(site, { config, checks, routes })
+    app.register(site, { config, checks, earlyChecks, files, routes })
     return await app
   } catch (error) {
     await app.close()
@@ -119,11 +158,13 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
 interface SiteOptions {
   config: Config
   checks: readonly FastifyPluginAsync[]
+  earlyChecks: readonly FastifyPluginAsync[]
+  files: string | undefined
   routes: FastifyPluginAsync
 }
 
 /** A request passes these plugins in this order. */
-async function site(app: FastifyInstance, { config, checks, routes }: SiteOptions) {
+async function site(app: FastifyInstance, { config, checks, earlyChecks, files, routes }: SiteOptions) {
   const cookieSecrets = cookieSecretsOf(config.cookieSecrets)
   app.register(securityHeaders)
   app.register(errors)
@@ -139,10 +180,11 @@ async function site(app: FastifyInstance, { config, checks, routes }: SiteOption
   app.register(validity)
   app.register(access)
   app.register(requestChecker)
+  for (const check of earlyChecks) app.register(shared(check))
   app.register(notFound)
   // After not-found, so that they cannot hide that a path has no route.
   for (const check of checks) app.register(shared(check))
-  app.register(application, { cookieSecrets, routes })
+  app.register(application, { cookieSecrets, files, routes })
 }
 
 /** A check that is not wrapped by fastify-plugin would apply to no route, and pass everybody. */
@@ -152,11 +194,12 @@ function shared(check: FastifyPluginAsync): FastifyPluginAsync {
 
 interface ApplicationOptions {
   cookieSecrets: CookieSecrets
+  files: string | undefined
   routes: FastifyPluginAsync
 }
 
 /** Plugins and routes that unmatched requests never reach. */
-async function application(app: FastifyInstance, { cookieSecrets, routes }: ApplicationOptions) {
+async function application(app: FastifyInstance, { cookieSecrets, files, routes }: ApplicationOptions) {
   app.register(rememberMe)
   app.register(caching)
   const limits = signInLimits(app, cookieSecrets[0])
@@ -164,4 +207,14 @@ async function application(app: FastifyInstance, { cookieSecrets, routes }: Appl
   app.register(logout)
   app.register(password, { limits })
   app.register(routes)
+  if (files !== undefined) {
+    // A route for each file, so that a path without one is answered as the specification says.
+    app.register(import('@fastify/static'), {
+      root: resolve(files),
+      wildcard: false,
+      index: false,
+      cacheControl: false,
+      decorateReply: false,
+    })
+  }
 }

@@ -2,7 +2,7 @@
 import { join, dirname } from 'node:path'
 import ts from 'typescript'
 
-const entries = ['index.ts', 'cli/start-server.ts', 'cli/run-command-line.ts']
+const entries = ['index.ts', 'testing.ts']
 
 process.chdir(import.meta.dirname)
 const { options } = ts.convertCompilerOptionsFromJson(

@@ -1,4 +1,4 @@
-// npm run dev: runs the server with DEBUG=1 and restarts it when a file changes. This process listens and hands
+// `portico dev`: runs the server with DEBUG=1 and restarts it when a file changes. This process listens and hands
 // connections over, so none is refused during a restart.
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -43,11 +43,11 @@ const parent = PARENT_PID === undefined ? undefined : Number(PARENT_PID)
 endInOrder({ close, log: { error: console.error, fatal: console.error } }, { parent })
 
 function build() {
-  return spawnSync(process.execPath, ['build.js'], { stdio: 'inherit' }).status === 0
+  return spawnSync(process.execPath, [join(import.meta.dirname, 'build.js')], { stdio: 'inherit' }).status === 0
 }
 
 function start() {
-  const child = fork('dist/server.js', {
+  const child = fork(join(import.meta.dirname, 'dist/server.js'), {
     env: { ...env, DEBUG: '1', CONNECTIONS: 'handed', PORT: String(listening.address().port), RESTARTED: hasStarted },
     execArgv: ['--enable-source-maps'],
   })
@@ -90,7 +90,7 @@ async function stop() {
 
 /** Watches each folder by itself: on Linux, Node 20's recursive watch loses a file once an editor has replaced it. */
 function watchFolders() {
-  const folders = new Set(['.', ...['cli', 'packages', 'plugins', 'routes', 'src'].flatMap(foldersIn)])
+  const folders = new Set(foldersIn('.'))
   for (const [folder, watcher] of watchers) {
     if (folders.has(folder)) continue
     watcher.close()
@@ -109,10 +109,10 @@ function watchFolders() {
 
 /** A folder and all folders in it that hold sources. */
 function foldersIn(folder) {
-  const inside = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isDirectory())
-    .map(entry => join(entry.parentPath, entry.name))
-  return [folder, ...inside].filter(path => !/\b(?:dist|node_modules|test)\b/.test(path))
+  const inside = readdirSync(folder, { withFileTypes: true })
+    .filter(entry => entry.isDirectory() && !/^(?:\.|(?:bench|data|dist|node_modules|test)$)/.test(entry.name))
+    .flatMap(({ name }) => foldersIn(join(folder, name)))
+  return [folder, ...inside]
 }
 
 function restartSoon() {

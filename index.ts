@@ -12,7 +12,7 @@ import './plugins/record-kinds.ts'
 import './plugins/validity.ts'
 import './plugins/vary.ts'
 
-export { type Additions, type AppOptions, buildApp } from './app.ts'
+export type { Additions, AppOptions } from './app.ts'
 export { type Config, readConfig } from './src/config.ts'
 export { authorOf } from './routes/api/admission.ts'
 export { forgetRecords } from './routes/api/record-routes.ts'
@@ -20,6 +20,25 @@ export { default as api } from './routes/api/index.ts'
 export { default as frontPage } from './routes/front-page.ts'
 export { default as language } from './routes/language.ts'
 export { default as routes } from './routes/index.ts'
+export { sendSitePage, type SitePage } from './routes/page.ts'
+
+export { etagOf } from './src/http/etag.ts'
+export { negotiateType } from './src/http/negotiation.ts'
+export { type Content, html, Markup } from './src/pages/html.ts'
+export { wordsFor } from './src/pages/words.ts'
+
+export { Type, type Static } from 'typebox'
+export {
+  type Command,
+  command,
+  CommandError,
+  flag as flagOption,
+  text as textOption,
+  UsageError,
+} from './cli/command.ts'
+export { listWriter, type Terminal, writeOutcome } from './cli/terminal.ts'
+export { commandAuthor, settingsOf, withDatabase } from './cli/with-database.ts'
+export * from './src/settings.ts'
 
 export * from './plugins/checks.ts'
 export * from './src/errors/http-errors.ts'

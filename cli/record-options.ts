@@ -71,8 +71,8 @@ export function readLimit(limit: string): number {
 export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: string): Promise<AnyRecord> {
   const byId = formats.id.accepts(word) ? await readRecord(db, kind, word) : undefined
   if (byId !== undefined) return byId
-  const listing = { filters: { [kind.knownBy]: word }, sort: 'id', after: undefined, limit: 2 }
-  const [first, second] = await listRecords(db, kind, listing).then(({ records }) => records, noneIfUnfit)
+  const filters = { [kind.knownBy]: fromText(kind.query.properties[kind.knownBy], word) }
+  const [first, second] = await listRecords(db, kind, { filters, limit: 2 }).then(({ records }) => records, noneIfUnfit)
   if (first === undefined) throw new CommandError(`There is no ${kind.name} "${word}".`)
   if (second !== undefined) {
     throw new CommandError(`There are several ${kind.plural} "${word}". Use an id such as ${first.id} or ${second.id}.`)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { RecordKind } from '../src/records/record-kind.ts'
+import { ordersOf, type RecordKind } from '../src/records/record-kind.ts'
 import {
   type AnyRecord,
   changeRecord,
@@ -27,16 +27,13 @@ import { allOrNothing, commandAuthor, unlessRefused, withDatabase } from './with
 const pageSize = 500
 
 export function recordList(kind: RecordKind): Command {
-  const filters = Type.Partial(
-    Type.Object(Object.fromEntries(Object.entries(kind.filters).map(([name, { schema }]) => [name, schema]))),
-  )
-  const orders = kind.sorts.flatMap(name => [name, `-${name}`])
+  const orders = ordersOf(kind)
   return command({
     usage: `${wordOf(kind)} list [options]`,
     summary: `Lists ${kind.plural}.`,
-    intro: describeFields(filters),
+    intro: describeFields(kind.query),
     options: {
-      ...optionsOf(filters),
+      ...optionsOf(kind.query),
       sort: { type: 'string', value: '=<field>', help: `sort by ${orders.join(', ')}` },
       limit: text('<n>', 'list at most n'),
       json: flag('print each as a line of JSON'),
@@ -44,7 +41,7 @@ export function recordList(kind: RecordKind): Command {
     async run(terminal, { sort = 'id', limit, json, ...options }) {
       if (!orders.includes(sort)) throw new UsageError(`--sort must be one of ${orders.join(', ')}.`)
       let left = limit === undefined ? Infinity : readLimit(limit)
-      const asked = readFields(filters, options)
+      const asked = readFields(kind.query, options)
       const columns = columnsOf(kind)
       const write = listWriter(terminal, json, columns)
       await withDatabase(terminal, async ({ db }) => {
@@ -104,9 +101,7 @@ export function recordChange(kind: RecordKind): Command {
         const values = readFields(schema, { ...options, ...(await idsOf(db, kind, options)) })
         if (Object.keys(values).length === 0) throw new UsageError('There is nothing to change.')
         const { id } = await findRecord(db, kind, word)
-        const { after } = await allOrNothing(() =>
-          changeRecord(db, commandAuthor(terminal), kind, id, values, () => {}),
-        )
+        const { after } = await allOrNothing(() => changeRecord(db, commandAuthor(terminal), kind, id, values))
         writeWarning(terminal, await kind.warnOf(db, after))
         return after
       })
@@ -125,7 +120,7 @@ export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Co
     async run(terminal, { json }, [word = '']) {
       const removed = await withDatabase(terminal, async ({ db }) => {
         const { id } = await findRecord(db, kind, word)
-        return await allOrNothing(() => removeRecord(db, commandAuthor(terminal), kinds, kind, id, () => {}))
+        return await allOrNothing(() => removeRecord(db, commandAuthor(terminal), kinds, kind, id))
       })
       const sentence = `Removed the ${kind.name} "${cellOf(removed[kind.knownBy])}" (id ${removed.id}).`
       writeOutcome(terminal, sentence, removed, json)

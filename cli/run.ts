@@ -7,20 +7,22 @@ import type { RecordKind } from '../src/records/record-kind.ts'
 import { audit } from './audit.ts'
 import { type Command, CommandError, nearest, UsageError } from './command.ts'
 import { recordAdd, recordChange, recordList, recordRemove, recordShow } from './records.ts'
-import { migrate, routes, seed } from './set-up.ts'
+import { launched, migrate, routes, seed } from './set-up.ts'
 import type { Terminal } from './terminal.ts'
 import { tokenAdd, tokenList, tokenRevoke } from './tokens.ts'
 import { copy, exportAll, recordImport, restore } from './transfer.ts'
 import { userAdd, userList, userPassword } from './users.ts'
-import { describeDatabaseFailure } from './with-database.ts'
+import { describeDatabaseFailure, unlessRefused } from './with-database.ts'
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string }
 
 /**
  * All commands, in the order of the help.
  * @param ownKinds the kinds of records that an application adds to Portico's
+ * @param own the commands that it adds
+ * @throws {StartError} if one of them has the name of another
  */
-function commandsFor(ownKinds: readonly RecordKind[]): readonly Command[] {
+function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): readonly Command[] {
   const all = [...kinds, ...ownKinds]
   const userCommands = [
     userAdd,
@@ -42,7 +44,7 @@ function commandsFor(ownKinds: readonly RecordKind[]): readonly Command[] {
       recordImport(kind),
     ])
   const tokenCommands = [tokenAdd, tokenList, tokenRevoke]
-  return [
+  const commands = [
     ...userCommands,
     ...tokenCommands,
     ...recordCommands,
@@ -53,7 +55,14 @@ function commandsFor(ownKinds: readonly RecordKind[]): readonly Command[] {
     migrate,
     seed,
     routes,
+    ...launched,
+    ...own,
   ]
+  for (const [index, { name }] of commands.entries()) {
+    const isTaken = commands.slice(0, index).some(({ name: other }) => other.every((word, at) => name[at] === word))
+    if (isTaken) throw new StartError(`The command "${name.join(' ')}" has the name of another.`)
+  }
+  return commands
 }
 
 /**
@@ -65,7 +74,7 @@ export async function run(typed: string[], terminal: Terminal): Promise<number> 
   const ownKinds = terminal.additions?.records ?? []
   try {
     assertDistinct(ownKinds)
-    return await runAmong(commandsFor(ownKinds), typed, terminal)
+    return await runAmong(commandsFor(ownKinds, terminal.additions?.commands ?? []), typed, terminal)
   } catch (error) {
     terminal.errors.write(`portico: ${printable(failureOf(error))}\n`)
     return 1
@@ -88,7 +97,8 @@ async function runAmong(commands: readonly Command[], typed: string[], terminal:
   }
   try {
     if (command === undefined) throw unknownCommand(commands, words.slice(0, 2).join(' '))
-    await command.run(words.slice(command.name.length), terminal)
+    const { name, run } = command
+    await unlessRefused(() => run(words.slice(name.length), terminal))
     return 0
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
-import { buildApp } from '../app.ts'
 import { readConfig } from '../src/config.ts'
 import { Changes } from '../src/database/changes.ts'
 import { assemble } from '../src/database/database.ts'
@@ -9,7 +8,7 @@ import type { Tables } from '../src/database/tables.ts'
 import { type Author, writeAdditions } from '../src/records/audit.ts'
 import { kinds } from '../src/records/kinds.ts'
 import type { RecordKind } from '../src/records/record-kind.ts'
-import { command, flag } from './command.ts'
+import { command, CommandError, flag } from './command.ts'
 import { listWriter, writeOutcome } from './terminal.ts'
 import { allOrNothing, commandAuthor, withDatabase } from './with-database.ts'
 
@@ -38,8 +37,9 @@ export const seed = command({
       terminal,
       async ({ db }) =>
         await allOrNothing(() =>
-          seedDatabase(db, async (transaction, add) => {
-            added.push(...(await addAudited(transaction, commandAuthor(terminal), add)))
+          seedDatabase(db, terminal.additions?.seeds, async (transaction, add) => {
+            const all = [...kinds, ...(terminal.additions?.records ?? [])]
+            added.push(...(await addAudited(transaction, commandAuthor(terminal), all, add)))
           }),
         ),
     )
@@ -60,7 +60,12 @@ function sentenceOf(added: readonly Addition[]): string {
 }
 
 /** Adds records, with their lines in the audit. @returns how many of each kind, without those that have none */
-async function addAudited(db: Kysely<Tables>, author: Author, add: () => Promise<void>): Promise<Addition[]> {
+async function addAudited(
+  db: Kysely<Tables>,
+  author: Author,
+  kinds: readonly RecordKind[],
+  add: () => Promise<void>,
+): Promise<Addition[]> {
   const lastIds = await Promise.all(
     kinds.map(async kind => {
       const { rows } = await sql<{
@@ -85,6 +90,8 @@ export const routes = command({
   summary: 'Lists the methods and paths of all routes.',
   options: { json: flag('print each as a line of JSON') },
   async run(terminal, { json }) {
+    // Imported on demand: no other command needs the server, which takes 0.2 s of CPU to load.
+    const { buildApp } = await import('../app.ts')
     // Never connected, so the command also works beside a server that has the embedded database open.
     const database = assemble(new pg.Pool(), new Changes())
     const app = await buildApp({ ...terminal.additions, config: readConfig({}), database })
@@ -95,3 +102,19 @@ export const routes = command({
     await database.close()
   },
 })
+
+/** What portico.js does itself, before it loads this command line. */
+export const launched = [
+  ['start', 'Builds what has changed and runs the server.'],
+  ['dev', 'Runs the server with DEBUG=1 for development.'],
+  ['build', 'Builds what has changed.'],
+].map(([usage = '', summary = '']) =>
+  command({
+    usage,
+    summary,
+    options: {},
+    async run() {
+      throw new CommandError(`Only the command "portico" does this, in the folder of a site: npx portico ${usage}.`)
+    },
+  }),
+)

@@ -3,23 +3,23 @@ import '../src/serving/tick-object.ts'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Additions, buildApp } from '../app.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig, readVariables } from '../src/config.ts'
 import { greet } from '../src/greeting.ts'
 import { endInOrder } from '../src/serving/end-in-order.ts'
 import { serveHandedConnections } from '../src/serving/handed-connections.ts'
 import { lameDuck } from '../src/serving/limits.ts'
 import { loggerOptions } from '../src/logging.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
+import { readSite } from './site.ts'
 import { tellCreation } from './terminal.ts'
 
 /**
- * Runs the server until the process gets a signal to end, configured by the environment and a file `.env`. If it cannot
- * start, prints why and exits.
- * @param additions what an application that is built on Portico adds
+ * Runs the server, with what the site in the current folder adds, until the process gets a signal to end. Variables and
+ * a file `.env` configure it. If it cannot start, prints why and exits.
  */
-export async function startServer(additions: Additions = {}): Promise<void> {
+export async function startServer(): Promise<void> {
   try {
-    await start(additions)
+    await start(await readSite())
   } catch (error) {
     console.error(error)
     process.exit(1)
@@ -33,6 +33,7 @@ async function start(additions: Additions): Promise<void> {
   const app = await buildApp({
     ...additions,
     config,
+    variables: readVariables(env, '.env'),
     logger: loggerOptions(config.logLevel, stdout),
     lameDuck,
     onCreation: () => tellCreation(stderr, config.dataDir),

@@ -92,7 +92,7 @@ A password has at least ${shortestPassword} characters. A new link ends the user
     const { after } = await withDatabase(terminal, async ({ db }) => {
       const { id } = await findRecord(db, users, word)
       const password = await readPassword(terminal)
-      return await allOrNothing(() => changeRecord(db, commandAuthor(terminal), users, id, password, () => {}))
+      return await allOrNothing(() => changeRecord(db, commandAuthor(terminal), users, id, password))
     })
     writeOutcome(terminal, `Changed the password of ${String(after['email'])}.`, after, json)
   },
@@ -106,10 +106,11 @@ const passwordSchema = Type.Pick(users.create, ['password'])
  * @returns the password as a field of a user
  * @throws {CommandError} if the passwords differ, the password is invalid, or input ends
  */
-async function readPassword({ input, errors }: Terminal): Promise<Record<string, unknown>> {
+async function readPassword({ input, errors }: Terminal): Promise<{ password: string }> {
   if (!isTerminal(input)) {
     const password = (await textOf(input)).replace(/\r?\n[^]*/, '')
-    return readFields(passwordSchema, { password })
+    readFields(passwordSchema, { password })
+    return { password }
   }
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const prompt = createInterface({ input, output: silent, terminal: true })
@@ -125,9 +126,9 @@ async function readPassword({ input, errors }: Terminal): Promise<Record<string,
   try {
     const password = await ask('Password: ')
     // Nobody repeats a password that is refused.
-    const fields = readFields(passwordSchema, { password })
+    readFields(passwordSchema, { password })
     if ((await ask('Repeat the password: ')) !== password) throw new CommandError('The passwords do not match.')
-    return fields
+    return { password }
   } finally {
     prompt.close()
   }

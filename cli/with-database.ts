@@ -4,6 +4,8 @@ import { describeNewer } from '../src/database/migrate.ts'
 import { HttpError, ServiceUnavailableHttpError } from '../src/errors/http-errors.ts'
 import { reasonOf } from '../src/errors/start-error.ts'
 import type { Author } from '../src/records/audit.ts'
+import { readVariables } from '../src/config.ts'
+import { readSettings, type Settings } from '../src/settings.ts'
 import { CommandError } from './command.ts'
 import { type Terminal, writeWarning } from './terminal.ts'
 
@@ -27,6 +29,11 @@ export const existing = {
   onCreation: () => {
     throw new Error('it does not exist')
   },
+}
+
+/** The values of the settings that an application adds. @throws {StartError} if one is missing or invalid */
+export function settingsOf({ additions }: Terminal): Settings {
+  return readSettings(additions?.settings, readVariables(process.env, '.env'))
 }
 
 /** Who makes the changes of a command. */

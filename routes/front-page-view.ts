@@ -3,8 +3,7 @@ import type { Language, License, Museum } from '../src/entities.ts'
 import { html } from '../src/pages/html.ts'
 import { formStyle, renderPage } from '../src/pages/site-page.ts'
 import type { Closure } from '../src/records/closure.ts'
-import { renderClosureNotice } from '../src/pages/closure-view.ts'
-import { renderSession, renderSignIn } from './site-view.ts'
+import { renderHeader } from './page.ts'
 import { type VisitorWords, visitorWords } from '../src/pages/visitor-words.ts'
 
 /** One page of a license's museums, sorted by name. */
@@ -50,21 +49,14 @@ export function renderFrontPage(content: FrontPage): string {
     language: locale,
     title: license.name,
     style: user !== null && formStyle,
-    header: [
-      renderClosureNotice(closure, locale, user?.admin === true),
-      user === null ? renderSignIn(signIn, locale) : renderSession(user, locale, { isSentence: false }),
-      languages.length > 1 &&
-        html`
-      <nav aria-label="${words.languages}">
-        <form method="post" action="/language">
-          ${cursor !== null && html`<input type="hidden" name="next" value="${linkTo(cursor, null)}">`}
-          <ul>${languages.map(({ code, name }) => {
-            const current = code === locale && html` aria-current="true"`
-            return html`<li><button name="language" value="${code}" lang="${code}"${current}>${name}</button></li>`
-          })}</ul>
-        </form>
-      </nav>`,
-    ],
+    header: renderHeader({
+      locale,
+      user,
+      closure,
+      signIn,
+      languages,
+      next: cursor === null ? null : linkTo(cursor, null),
+    }),
     main: html`
       <h1>${license.name}</h1>
       <h2 id="museums">${words.museums}</h2>

@@ -75,9 +75,10 @@ function firstPage(held: readonly Museum[]): MuseumPage {
  */
 async function pageAt({ db }: Database, licenseId: string, cursor: unknown): Promise<MuseumPage> {
   const after = positionOf(cursor)
-  const listing = { filters: { license_id: licenseId }, sort: after.sort, after, limit: museumsOnPage }
-  const { records, next: further } = await listRecords(db, kind, listing)
   const isBackwards = after.sort === backwards
+  const sort = isBackwards ? backwards : forwards
+  const listing = { filters: { license_id: licenseId }, sort, after, limit: museumsOnPage }
+  const { records, next: further } = await listRecords(db, kind, listing)
   const museums = (isBackwards ? records.reverse() : records).map(toMuseum)
   return {
     museums,

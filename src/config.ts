@@ -78,6 +78,9 @@ const variables = {
   NODE_ENV: { default: '', accepts: () => true, expects: '' },
 } satisfies Record<string, Variable>
 
+/** The names that no application may give to a setting of its own. */
+export const variableNames: readonly string[] = Object.keys(variables)
+
 /**
  * Reads and validates the configuration.
  * @param environment the environment variables. Empty values count as unset.
@@ -117,6 +120,12 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
   }
   if (config.production) assertFitForProduction(config, databaseUrl)
   return config
+}
+
+/** All variables, from which an application reads its own settings. The parameters are those of readConfig(). */
+export function readVariables(environment: NodeJS.ProcessEnv, envFile?: string): NodeJS.ProcessEnv {
+  const set = Object.entries(environment).filter(([, value]) => value)
+  return { ...readEnvFile(envFile), ...Object.fromEntries(set) }
 }
 
 function assertFitForProduction(config: Config, databaseUrl: string): void {

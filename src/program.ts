@@ -1,2 +1,2 @@
-/** The command line as typed in the project's folder. */
-export const program = 'npm run portico --'
+/** The command line as typed in the folder of a site that has the package installed, or in the repository. */
+export const program = import.meta.dirname.includes('node_modules') ? 'npx portico' : 'npm run portico --'

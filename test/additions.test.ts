@@ -474,11 +474,10 @@ t.test('an own route writes records, and the audit names who is signed in', asyn
       app.post('/tours', async request => {
         const author = portico.authorOf(request)
         const added = await portico.createRecord(db, author, tours, { license_id: license, title: 'Stairs' })
-        await portico.changeRecord(db, author, tours, added.id, { title: 'Towers' }, () => {})
+        await portico.changeRecord(db, author, tours, added.id, { title: 'Towers' })
         const changed = await portico.readRecord(db, tours, added.id)
-        const listing = { filters: { title: 'Towers' }, sort: 'id', after: undefined, limit: 2 }
-        const { records } = await portico.listRecords(db, tours, listing)
-        await portico.removeRecord(db, author, app.recordKinds, tours, added.id, () => {})
+        const { records } = await portico.listRecords(db, tours, { filters: { title: 'Towers' } })
+        await portico.removeRecord(db, author, app.recordKinds, tours, added.id)
         portico.forgetRecords(app.entityCache, tours, added)
         return { id: added.id, changed, records, token: request.apiToken, closure: request.closure }
       })

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 
 t.test('build.js builds every .ts file, whatever its name, and names the sources that it leaves out', async t => {
@@ -13,6 +13,7 @@ t.test('build.js builds every .ts file, whatever its name, and names the sources
     'app.ts': source,
     'index.ts': source,
     'server.ts': source,
+    'testing.ts': source,
     routes: {
       'examples.ts': source,
       examples: { 'index.ts': source, 'types.d.ts': source },
@@ -35,4 +36,19 @@ t.test('build.js builds every .ts file, whatever its name, and names the sources
     'build.js builds .ts files, and leaves out routes/old.mjs.',
     'build.js builds .ts files, and leaves out routes/page.tsx.',
   ])
+})
+
+t.test('build.js builds a file again if it has another time than when it was built, and no other', async t => {
+  const folder = t.testdir({ 'site.ts': 'export const first = 1\n', deep: { 'part.ts': 'export const part = 1\n' } })
+  const build = () => spawnSync(process.execPath, [resolve('build.js')], { cwd: folder }).status
+  const built = (name: string) => join(folder, 'dist', name)
+  t.equal(build(), 0)
+  const parts = statSync(built('deep/part.js')).ctimeMs
+  // As a version control system or an editor restores an old file.
+  writeFileSync(join(folder, 'old.ts'), 'export const second = 2\n')
+  utimesSync(join(folder, 'old.ts'), 1, 1)
+  renameSync(join(folder, 'old.ts'), join(folder, 'site.ts'))
+  t.equal(build(), 0)
+  t.match(readFileSync(built('site.js'), 'utf8'), 'second')
+  t.equal(statSync(built('deep/part.js')).ctimeMs, parts)
 })

@@ -12,7 +12,7 @@ import { makeEmbeddedFolder } from './support/test-database.ts'
 /** Runs `npm run dev` on a copy of the sources. @returns the address that it prints, and its lines on stderr */
 async function runDev(t: Test): Promise<{ folder: string; address: string; errors: Interface }> {
   const folder = makeFolder(t)
-  const roof = ['package.json', 'build.js', 'dev.js', 'app.ts', 'index.ts', 'server.ts']
+  const roof = ['package.json', 'build.js', 'dev.js', 'app.ts', 'index.ts', 'server.ts', 'testing.ts']
   for (const name of [...roof, 'cli', 'packages', 'plugins', 'routes', 'src']) {
     cpSync(name, join(folder, name), { recursive: true })
   }

@@ -1,6 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,12 +24,15 @@ const repository = dirname(dirname(import.meta.dirname))
 const scratch = mkdtempSync(join(tmpdir(), 'portico-package-'))
 t.teardown(() => rmSync(scratch, { recursive: true, force: true }))
 const folder = join(scratch, 'site')
+const portico = join(folder, 'node_modules/.bin/portico')
 const email = 'you@museum.example'
 const password = 'four doors and an arch'
 const place = { DATA_DIR: join(scratch, 'data') }
 
 // Without what tap has every process load.
 const environment = { ...process.env, NODE_OPTIONS: '', PORT: '0', FORCE_COLOR: '0', NO_COLOR: '1' }
+
+const added = ['exhibition', 'add', '--museum', 'Museum of Doors', '--opens-at', '2027-01-31T09:00:00Z']
 
 const execute = promisify(execFile)
 
@@ -37,7 +50,7 @@ async function run(cwd: string, command: string, words: string[], { variables, i
 
 /** Runs a command of the site. */
 async function type(words: string[], typed: Typed = {}): Promise<string> {
-  return await run(folder, process.execPath, ['commands.js', ...words], { variables: place, ...typed })
+  return await run(folder, process.execPath, [portico, ...words], { variables: place, ...typed })
 }
 
 await run(repository, 'npm', ['pack', '--pack-destination', scratch])
@@ -53,7 +66,7 @@ await run(folder, 'npm', ['install', '--prefer-offline', '--no-audit', ...tarbal
 
 t.test('the package has what it needs to run and to be typed, and no tests', async t => {
   const files = (await run(scratch, 'tar', ['-tzf', tarball])).trim().split('\n')
-  for (const entry of ['index', 'cli/start-server', 'cli/run-command-line', 'plugins/license']) {
+  for (const entry of ['index', 'testing', 'plugins/license']) {
     t.ok(files.includes(`package/dist/${entry}.js`), entry)
     t.ok(files.includes(`package/dist/${entry}.d.ts`), entry)
   }
@@ -64,39 +77,48 @@ t.test('the package has what it needs to run and to be typed, and no tests', asy
 })
 
 await t.test('the example passes the type checker', async t => {
-  const settings = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--skipLibCheck']
-  const told = await run(folder, 'tsc', [...settings, 'server.ts', 'commands.ts']).catch(
-    ({ stdout }: { stdout: string }) => stdout,
-  )
+  const settings = [
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--types',
+    'node',
+    '--skipLibCheck',
+    '--noEmit',
+    '--allowImportingTsExtensions',
+  ]
+  const told = await run(folder, 'tsc', [...settings, 'site.test.ts']).catch(({ stdout }: { stdout: string }) => stdout)
   t.equal(told, '')
 })
 
 await t.test('the commands have the kind of record that the site adds', async t => {
   t.match(await type(['--help']), /^ {2}exhibition add /m)
-  t.match(JSON.parse(await type(['exhibition', 'add', '--museum', 'Museum of Doors', '--title', 'Hinges', '--json'])), {
+  t.match(JSON.parse(await type([...added, '--title', 'Hinges', '--json'])), {
     title: 'Hinges',
   })
+  t.equal(await type(['exhibition', 'count']), '1 exhibitions\n')
   await type(['user', 'add', email, '--admin'], { input: password })
 })
 
 await t.test('the server has the route, the check and the kind of record that the site adds', async t => {
-  const origin = await startSite(t)
+  const origin = await startSite(t, 'start')
   const visit = async (path: string, options: RequestInit = {}) => await fetch(`${origin}${path}`, options)
   const robot = { headers: { 'user-agent': 'Robot' } }
-  t.strictSame(await (await visit('/exhibitions/1')).json(), {
-    site: 'Portico by Address',
-    exhibitions: [{ title: 'Hinges' }],
-  })
-  t.equal((await visit('/exhibitions/1', robot)).status, 403)
+  const page = await (await visit('/exhibitions', { headers: { accept: 'text/html' } })).text()
+  t.match(page, /<h1>Exhibitions<[^]*Hinges/)
+  t.equal((await visit('/exhibitions', robot)).status, 403)
   t.equal((await visit('/version', robot)).status, 404)
   const credentials = JSON.stringify({ email, password })
   const json = { 'content-type': 'application/json' }
   const signedIn = await visit('/login', { method: 'POST', headers: json, body: credentials })
   const cookie = signedIn.headers.getSetCookie().join().replace(/;.*/, '')
-  const body = JSON.stringify({ museum_id: '1', title: 'Locks' })
+  const body = JSON.stringify({ museum_id: '1', title: 'Locks', opens_at: '2027-02-01T09:00:00Z' })
   const added = await visit('/api/exhibitions', { method: 'POST', headers: { ...json, cookie }, body })
   t.equal(added.status, 201)
-  t.match(await (await visit('/exhibitions/1')).json(), { exhibitions: [{ title: 'Hinges' }, { title: 'Locks' }] })
+  const list = await visit('/exhibitions', { headers: { accept: 'application/json' } })
+  t.match(await list.json(), [{ title: 'Hinges' }, { title: 'Locks' }])
   const { paths } = await (await visit('/api/openapi.json')).json()
   t.ok('/api/exhibitions' in paths)
 })
@@ -107,15 +129,60 @@ await t.test('an export has the records that the site adds, and only the site it
   await type(['restore', file], { variables: { DATA_DIR: join(scratch, 'restored') } })
   const list = ['exhibition', 'list', '--json']
   t.equal(await type(list, { variables: { DATA_DIR: join(scratch, 'restored') } }), await type(list))
-  const plain = join(folder, 'node_modules/portico/dist/cli/main.js')
-  const refused = await run(folder, process.execPath, [plain, 'restore', file], {
+  // In a folder without a site.
+  const refused = await run(scratch, process.execPath, [portico, 'restore', file], {
     variables: { DATA_DIR: join(scratch, 'plain') },
   }).catch(({ stderr }: { stderr: string }) => stderr)
   t.match(refused, 'migrations that this one does not have, such as "0001-exhibitions".')
 })
 
-async function startSite(t: Test): Promise<string> {
-  const server = spawn(process.execPath, ['server.js'], {
+await t.test('the tests of the site pass', async t => {
+  await type(['build'])
+  t.match(await run(folder, process.execPath, ['--test', 'dist/site.test.js']), '# fail 0')
+})
+
+await t.test('a command builds what has changed, and nothing else', async t => {
+  const builtAt = () => statSync(join(folder, 'dist/site.js')).ctimeMs
+  const before = builtAt()
+  await type(['--version'])
+  t.equal(builtAt(), before)
+  const source = join(folder, 'site.ts')
+  writeFileSync(source, readFileSync(source))
+  await type(['--version'])
+  t.not(builtAt(), before)
+})
+
+await t.test('a site that exports nothing, or has a mistake, is refused without a stack', async t => {
+  const wrong = join(scratch, 'wrong')
+  mkdirSync(wrong)
+  symlinkSync(join(folder, 'node_modules'), join(wrong, 'node_modules'))
+  for (const [source, words, expected] of [
+    ['export const sit = {}', ['license', 'list'], 'portico: dist/site.js must export "site"'],
+    ['export const site = {}', ['dev', '--help'], ''],
+    ['export const site = (', ['start'], 'Unexpected end of file'],
+  ] as const) {
+    writeFileSync(join(wrong, 'site.ts'), `${source}\n`)
+    const told = await run(wrong, process.execPath, [portico, ...words], { variables: place }).then(
+      () => '',
+      ({ stderr }: { stderr: string }) => stderr,
+    )
+    t.match(told, expected)
+    t.notMatch(told, /^ +at /m)
+  }
+})
+
+await t.test('portico dev serves a change of the site', async t => {
+  const origin = await startSite(t, 'dev')
+  const source = join(folder, 'site.ts')
+  const before = readFileSync(source, 'utf8')
+  writeFileSync(source, before.replace('No robots, please.', 'No machines, please.'))
+  const ask = async () => await (await fetch(`${origin}/`, { headers: { 'user-agent': 'Robot' } })).text()
+  while (!(await ask()).includes('No machines'));
+  writeFileSync(source, before)
+})
+
+async function startSite(t: Test, word: 'start' | 'dev'): Promise<string> {
+  const server = spawn(process.execPath, [portico, word], {
     cwd: folder,
     env: { ...environment, ...place },
     stdio: ['ignore', 'pipe', 'inherit'],

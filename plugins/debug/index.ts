@@ -15,7 +15,7 @@ import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
 import { licensePanel } from './panels/license.ts'
 import { securityPanel } from './panels/security.ts'
-import profiler from 'fastify-profiler'
+import profiler, { type ProfilerOptions } from 'fastify-profiler'
 import { ReadLog } from './reads.ts'
 import { VerdictLog } from './verdict-log.ts'
 
@@ -23,10 +23,12 @@ export { profiledOptions } from 'fastify-profiler'
 
 interface DebugOptions {
   config: Config
+  /** What an application adds. */
+  panels: NonNullable<ProfilerOptions['panels']>
 }
 
 /** Registers the profiler with Portico's own panels. It must come first: it sees only hooks added after it. */
-async function debug(app: FastifyInstance, { config }: DebugOptions) {
+async function debug(app: FastifyInstance, { config, panels }: DebugOptions) {
   const reads = new ReadLog()
   const verdicts = new VerdictLog()
   const stops = [listenToErrors(), verdicts.listen()]
@@ -40,7 +42,7 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
     allow: config.debugAllow,
     allowLoopback: !config.production,
     isTrustedHost: isLicensed,
-    panels: [licensePanel(verdicts, reads), securityPanel(verdicts, () => app.checks), cachePanel(reads)],
+    panels: [licensePanel(verdicts, reads), securityPanel(verdicts, () => app.checks), cachePanel(reads), ...panels],
     passThrough: [databaseFolder],
     labels: ['license'],
     editorUrl: config.editorUrl ?? null,

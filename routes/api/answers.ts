@@ -47,7 +47,7 @@ export function listAnswers<Item extends TSchema, More extends TProperties>(
   return {
     200: taggedAnswer(description, page, { items: examples, next: null }),
     304: unchanged,
-    ...malformed('The query', 'limit', 'must be <= 200'),
+    ...malformed('The query', 'limit', 'must be at most 200'),
     ...refusals,
   }
 }

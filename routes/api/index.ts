@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifySchema } from 'fastify'
-import { BadRequestHttpError } from '../../src/errors/http-errors.ts'
-import { describeFieldErrors, fromText, type Keywords, keywordsOf, validator } from '../../src/records/validation.ts'
+import { fromText, invalid, type Keywords, keywordsOf, validator } from '../../src/records/validation.ts'
 import type {} from '../../plugins/record-kinds.ts'
 import auditRoute from './audit-route.ts'
 import documentation from './documentation.ts'
@@ -22,9 +21,7 @@ export default async function api(app: FastifyInstance) {
     const validate = validator(schema)
     const judge = (value: unknown) => {
       const errors = validate(value)
-      return errors.length === 0
-        ? { value }
-        : { error: new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } }) }
+      return errors.length === 0 ? { value } : { error: invalid(errors) }
     }
     const { properties = {} } = keywordsOf(schema)
     return httpPart === 'querystring' ? (query: Query) => judge(valuesOf(query, properties)) : judge

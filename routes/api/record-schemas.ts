@@ -1,7 +1,7 @@
-import { type TProperties, Type } from 'typebox'
+import { Type } from 'typebox'
 import { camelCase, schemaNamesOf } from '../../src/records/distinct-kinds.ts'
 import { id } from '../../src/records/fields.ts'
-import type { RecordKind } from '../../src/records/record-kind.ts'
+import { ordersOf, type RecordKind } from '../../src/records/record-kind.ts'
 import {
   addedAnswer,
   dangling,
@@ -179,15 +179,11 @@ export const paging = {
 
 /** The query of a list: its filters, its order and its page. */
 function listQuery(kind: RecordKind) {
-  const filters = Object.fromEntries(
-    Object.entries(kind.filters).map(([name, { schema }]) => [name, Type.Optional(schema)]),
-  )
-  const order = kind.sorts.flatMap(name => [name, `-${name}`])
   return Type.Object(
     {
-      ...(filters satisfies TProperties),
+      ...kind.query.properties,
       sort: Type.Optional(
-        Type.Enum(order, {
+        Type.Enum(ordersOf(kind), {
           type: 'string',
           default: 'id',
           description: 'The field to sort by. A "-" in front sorts in descending order.',

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/database.ts'
 import { type MigrationSeries, seeds } from '../database/migrate.ts'
+import type { Migrations } from '../database/migrations.ts'
 import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
 import { type Line, linesOf } from '../lines.ts'
@@ -42,7 +43,7 @@ const longestBanner = 10
  * @throws {RestoreRefusedError} if the database is not empty, or the export is damaged or of another program or version
  */
 export async function restoreRecords(
-  { db, series }: Pick<Database, 'db' | 'series'>,
+  { db, series, seeds }: Pick<Database, 'db' | 'series' | 'seeds'>,
   ownKinds: readonly RecordKind[],
   input: AsyncIterable<Buffer | string>,
   onProgress: (records: number) => void,
@@ -56,7 +57,7 @@ export async function restoreRecords(
       // Others may read meanwhile, and write after it.
       const names = sql.join(tables.map(({ name }) => sql.table(name)))
       await sql`lock table ${names} in share row exclusive mode`.execute(transaction)
-      await emptyDatabase(transaction, tables)
+      await emptyDatabase(transaction, tables, seeds)
       return await new Restoration(transaction, series, tables, onProgress).restore(first, lines)
     })
   } finally {
@@ -242,13 +243,13 @@ interface Sample {
  * @throws {RestoreRefusedError} if there are other records, rows of other tables that refer to records, or lines of the
  * audit that say what was done to them
  */
-async function emptyDatabase(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<void> {
+async function emptyDatabase(db: Kysely<Tables>, tables: readonly KeptTable[], own: Migrations): Promise<void> {
   const referring = await readReferringTables(db, tables)
   if (referring.length > 0) throw notEmpty(referring)
   const found = await readSamples(db, tables)
   const isMore = tables.some(({ name }) => found.filter(({ table }) => table === name).length > mostSeeded)
   const isEmpty = found.length === 0
-  if (!isEmpty && (isMore || JSON.stringify(found) !== JSON.stringify(await seedAgain(db, tables)))) {
+  if (!isEmpty && (isMore || JSON.stringify(found) !== JSON.stringify(await seedAgain(db, tables, own)))) {
     throw notEmpty(found.map(({ table }) => table))
   }
   await removeAll(db, tables)
@@ -260,12 +261,12 @@ function notEmpty(tables: readonly string[]): RestoreRefusedError {
 }
 
 /** Replaces all records by those of the demonstration. */
-async function seedAgain(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<Sample[]> {
+async function seedAgain(db: Kysely<Tables>, tables: readonly KeptTable[], own: Migrations): Promise<Sample[]> {
   await removeAll(db, tables)
   for (const { sequence } of tables.flatMap(({ columns }) => columns)) {
     if (sequence !== null) await sql`alter sequence ${sql.raw(sequence)} restart`.execute(db)
   }
-  for (const { up } of Object.values(seeds)) await up(db)
+  for (const { up } of Object.values({ ...seeds, ...own })) await up(db)
   return await readSamples(db, tables)
 }
 

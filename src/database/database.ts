@@ -29,6 +29,8 @@ export interface Database {
   isShared: boolean
   /** The migrations of this program. */
   series: readonly MigrationSeries[]
+  /** What an application adds to the demonstration records. */
+  seeds: Migrations
   /** The migrations that a newer version had applied when the database was opened. This version runs beside them. */
   newer: readonly NewerMigration[]
   close: () => Promise<void>
@@ -40,6 +42,8 @@ export interface DatabaseOptions {
   dataDir: string
   /** What an application adds to Portico's migrations. */
   migrations?: Migrations | undefined
+  /** What an application adds to the demonstration records. */
+  seeds?: Migrations | undefined
   /** For commands: queries have no time limits, and changes are not listened for. Default: false. */
   patient?: boolean
   onCreation?: OnCreation | undefined
@@ -62,6 +66,7 @@ export async function openDatabase({
   dataDir,
   patient = false,
   migrations,
+  seeds = {},
   onCreation,
   ...options
 }: DatabaseOptions): Promise<Database> {
@@ -70,12 +75,13 @@ export async function openDatabase({
   const open = async () => {
     if (databaseUrl !== undefined) return await (patient ? openPatiently : openPostgres)(databaseUrl, limits, series)
     return await (patient
-      ? openPgliteBeside(dataDir, series, onCreation)
-      : openPglite(dataDir, limits, series, onCreation))
+      ? openPgliteBeside(dataDir, series, seeds, onCreation)
+      : openPglite(dataDir, limits, series, seeds, onCreation))
   }
   return {
     ...(await open()),
     series,
+    seeds,
     name: databaseUrl === undefined ? `embedded database in ${dataDir}` : nameOf(databaseUrl),
   }
 }
@@ -92,6 +98,7 @@ async function openPglite(
   dataDir: string,
   limits: Limits | null,
   series: AllSeries,
+  seeds: Migrations,
   onCreation?: OnCreation,
 ): Promise<Database> {
   const changes = new Changes()
@@ -101,7 +108,7 @@ async function openPglite(
   const pool = withoutUncaughtErrors(embedded.pool)
   const guarded = new GuardedPool(pool, availability, limits ?? { waiting: Infinity })
   const assembled = { ...assemble(guarded, changes, availability, embedded.close), isShared: false }
-  const database = await prepareEmbedded(assembled, series)
+  const database = await prepareEmbedded(assembled, series, seeds)
   if (limits === null) return database
   // Set only now, since PGlite's first connection may be slow.
   pool.options.connectionTimeoutMillis = limits.connection
@@ -120,17 +127,22 @@ async function openPglite(
  * Opens the embedded database for a command. If a server has it open, the server runs the queries. If another command
  * has it open, waits until that has ended.
  */
-async function openPgliteBeside(dataDir: string, series: AllSeries, onCreation?: OnCreation): Promise<Database> {
+async function openPgliteBeside(
+  dataDir: string,
+  series: AllSeries,
+  seeds: Migrations,
+  onCreation?: OnCreation,
+): Promise<Database> {
   let database: Database | null = null
   for (let refusals = 0; database === null;) {
     try {
-      database = await openPglite(dataDir, null, series, onCreation)
+      database = await openPglite(dataDir, null, series, seeds, onCreation)
     } catch (error) {
       if (!(error instanceof LockedError)) throw error
       const begun = performance.now()
       const beside = openSocket(error.path)
       if (await isServed(beside)) {
-        database = await prepareEmbedded(beside, series)
+        database = await prepareEmbedded(beside, series, seeds)
         continue
       }
       refusals = performance.now() - begun < atOnce ? refusals + 1 : 0
@@ -173,10 +185,10 @@ async function isServed({ pool }: Database): Promise<boolean> {
   }
 }
 
-async function prepareEmbedded(database: Database, series: AllSeries): Promise<Database> {
+async function prepareEmbedded(database: Database, series: AllSeries, seeds: Migrations): Promise<Database> {
   return await prepare(database, 'The embedded database', async () => {
     const newer = await migrate(database.db, series)
-    await seed(database.db)
+    await seed(database.db, seeds)
     return newer
   })
 }
@@ -269,6 +281,7 @@ export function assemble(
     name: 'database',
     isShared: true,
     series: allSeriesWith(),
+    seeds: {},
     newer: [],
     async close() {
       // Kysely's destroy() would end the pool only if Kysely had used it.

@@ -56,13 +56,15 @@ export async function migrate(db: Kysely<Tables>, allSeries: readonly MigrationS
 
 /**
  * Adds the demonstration records, once per database. Deleted ones stay deleted.
+ * @param own what an application adds to them, or puts in their place
  * @param around called with the transaction and the function that adds them, unless they have been added before
  */
 export async function seed(
   db: Kysely<Tables>,
+  own: Migrations = {},
   around: (transaction: Kysely<Tables>, add: () => Promise<void>) => Promise<void> = (_, add) => add(),
 ): Promise<void> {
-  const steps = Object.entries(seeds).map(([name, { up }]): [string, Migration] => [
+  const steps = Object.entries({ ...seeds, ...own }).map(([name, { up }]): [string, Migration] => [
     name,
     { up: (transaction: Kysely<Tables>) => around(transaction, () => up(transaction)) },
   ])

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { memoize } from '../http/memoize.ts'
 import { type Content, html, Markup } from './html.ts'
 
 const style = new Markup(`
@@ -51,9 +52,11 @@ export const formStyle = new Markup(`
 `)
 
 /** The hashes of all inline styles, for the Content-Security-Policy. */
-const styleHashes = [style, formStyle].map(
-  style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`,
-)
+const styleHashes = [style, formStyle].map(style => hashOf(style.toString()))
+
+function hashOf(style: string): string {
+  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
+}
 
 export interface Page {
   /** A BCP 47 tag. */
@@ -118,6 +121,12 @@ const contentSecurityPolicy = [
   "form-action 'self'",
   "frame-ancestors 'none'",
 ]
+
+/** The policy of a page that has a style of its own, too. */
+export const policyWith = memoize(
+  (style: string) => contentSecurityPolicy.join(';').replace("style-src 'self'", `$& ${hashOf(style)}`),
+  100,
+)
 
 /** The security headers of an HTML page. */
 export const pageHeaders: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { email, flag, id, line, moment, orNull, time, timeOrNull } from './fields.ts'
+import { email, flag, id, line, moment, orNull, readOnly, time, timeOrNull } from './fields.ts'
 import { keywordsOf, valueOf } from './validation.ts'
 import { users } from './kinds.ts'
 import type { Audited, Link, RecordKind } from './record-kind.ts'
@@ -34,7 +34,7 @@ const image = Type.Object({}, { additionalProperties: true })
 export const auditLine = Type.Object(
   {
     id: id('The id of the line. The newest line has the highest.'),
-    at: time('When the change was made.'),
+    ...readOnly({ at: time('When the change was made.') }),
     user_id: orNull({ ...userId, description: 'The user who was signed in. Null for a command.' }),
     token_id: orNull(id('The API token that stood for the user, if one did.')),
     actor: orNull(
@@ -84,7 +84,7 @@ export const apiTokens: Audited = {
     read_only: flag('Whether the token may only read.'),
     expires_at: timeOrNull('When the token ends. Null if never.'),
     last_used_at: timeOrNull('The hour of its last request. Null if there was none.'),
-    created_at: time('When the token was added.'),
+    ...readOnly({ created_at: time('When the token was added.') }),
   }),
   links: {},
   computed: { user: ownerOf('api_tokens') },

@@ -4,11 +4,11 @@ import { StartError } from '../errors/start-error.ts'
 import { kinds } from './kinds.ts'
 import type { RecordKind } from './record-kind.ts'
 
-const commands = ['audit', 'copy', 'export', 'help', 'migrate', 'restore', 'routes', 'seed', 'token']
+const commands = 'audit build copy dev export help migrate restore routes seed start token'
 
 /** The owners of all names that are taken, by what claimsOf() calls them. */
 const taken: readonly (readonly [name: string, owner: string])[] = [
-  ...commands.map(name => [`word ${name}`, `the command "${name}"`] as const),
+  ...commands.split(' ').map(name => [`word ${name}`, `the command "${name}"`] as const),
   ['word docs', 'the path /api/docs'],
   ['word openapi.json', 'the path /api/openapi.json'],
   ['schema Problem', "the API's problems"],

@@ -1,4 +1,4 @@
-import { Type, type TSchema, type TSchemaOptions } from 'typebox'
+import { type TProperties, Type, type TSchema, type TSchemaOptions } from 'typebox'
 import type { formats } from './validation.ts'
 
 /** Some names are JSON Schema's own, but validation.ts defines all of them. */
@@ -37,6 +37,35 @@ export function ids(description: string) {
 /** One line of text. */
 export function line(description: string) {
   return text('line', { minLength: 1, maxLength: longestName, description })
+}
+
+/** Text of several lines. */
+export function lines(description: string, maxLength = 10_000) {
+  return text('text', { minLength: 1, maxLength, description })
+}
+
+/** A number. A field of whole numbers is an integer(). */
+export function number(description: string, range: Range = {}) {
+  return Type.Number({ ...range, description })
+}
+
+export function integer(description: string, range: Range = {}) {
+  return Type.Integer({ ...range, description })
+}
+
+interface Range {
+  minimum?: number
+  maximum?: number
+}
+
+/** A day without a time, for a column of the type date. */
+export function day(description: string) {
+  return text('date', { maxLength: longestMoment, description })
+}
+
+/** One of several words. */
+export function choice<const Word extends string>(description: string, words: readonly Word[]) {
+  return Type.Enum([...words], { type: 'string', description })
 }
 
 /** The beginning of a text, to search by. */
@@ -85,7 +114,13 @@ export function moment(description: string) {
   return text('moment', { maxLength: longestMoment, description })
 }
 
-/** A time that the database sets. */
+/** A time. Among the fields that the database sets, it cannot be written. */
 export function time(description: string) {
-  return Type.String({ format: 'date-time', description, readOnly: true })
+  return Type.String({ format: 'date-time', description })
+}
+
+/** The fields, which can be read and not written. */
+export function readOnly<Fields extends TProperties>(fields: Fields): Fields
+export function readOnly(fields: TProperties): TProperties {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, { ...schema, readOnly: true }]))
 }

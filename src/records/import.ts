@@ -222,7 +222,7 @@ async function updateRecords(
       continue
     }
     try {
-      await changeRecordWithin(db, author, kind, id, values, await kind.prepare(values), () => {})
+      await changeRecordWithin(db, author, kind, id, values, await kind.prepare(values))
     } catch (error) {
       if (!(error instanceof HttpError)) throw error
       refuse(line, error.message)

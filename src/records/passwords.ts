@@ -38,7 +38,7 @@ export async function replacePassword(
       .forUpdate()
       .executeTakeFirst()
     if (current?.password_hash !== known || !(await isAllowed(transaction, authorOf(id, current.email)))) return null
-    await changeRecordWithin(transaction, authorOf(id, current.email), users, id, { password }, prepared, () => {})
+    await changeRecordWithin(transaction, authorOf(id, current.email), users, id, { password }, prepared)
     return String(prepared['password_hash'])
   })
 }

@@ -1,7 +1,7 @@
 import type { Kysely, RawBuilder } from 'kysely'
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TOptional, type TProperties, type TSchema, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { id, moment, prefix } from './fields.ts'
+import { day, id, integer, moment, number, prefix, readOnly } from './fields.ts'
 import { type FieldError, isNullable, type Keywords, valueOf } from './validation.ts'
 
 /** A table that links records of two kinds. */
@@ -56,9 +56,11 @@ export interface RecordKind {
   readonly links: Readonly<Record<string, Link>>
   /** Every column is a filter, and a text's beginning and a time's or number's range, too. A kind adds its links. */
   readonly filters: Readonly<Record<string, Filter>>
+  /** The values of the filters, all optional. */
+  readonly query: TObject
   /** The filter by which people identify a record, such as its name. */
   readonly knownBy: string
-  /** The columns that a list can be sorted by. Null counts as the greatest value. */
+  /** The columns that a list can be sorted by, besides the id. Null counts as the greatest value. */
   readonly sorts: readonly string[]
   /** The constraints, by their names in the database. */
   readonly constraints: Readonly<Record<string, Constraint>>
@@ -105,7 +107,21 @@ export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' |
 }
 
 /** The type of a kind's records. */
-export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
+export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']> & { readonly id: string }
+
+/** The orders that a list of a kind may have: "name" and, descending, "-name". */
+export function ordersOf({ sorts }: RecordKind): string[] {
+  return [...new Set(['id', ...sorts])].flatMap(name => [name, `-${name}`])
+}
+
+/** The type of the values that add a record of a kind. */
+export type NewRecordOf<Kind extends RecordKind> = Static<Kind['create']>
+
+/** The type of the values that change a record of a kind. */
+export type ChangeOf<Kind extends RecordKind> = Static<Kind['change']>
+
+/** The type of the values by which a kind's records are found. A record has to match all of them. */
+export type FiltersOf<Kind extends RecordKind> = Static<Kind['query']>
 
 /** A field that refers to other records, which options and imports may name instead of giving their ids. */
 interface Reference {
@@ -145,40 +161,92 @@ type Defaulted =
   | 'warnOf'
   | 'removalRefusal'
 
-interface Definition<Required extends TProperties, Optional extends TProperties, Generated extends TProperties>
-  extends Omit<RecordKind, 'schema' | 'create' | 'change' | Defaulted>, Partial<Pick<RecordKind, Defaulted>> {
+type Filters = Readonly<Record<string, Filter>>
+
+interface Definition<
+  Required extends TProperties,
+  Optional extends TProperties,
+  Generated extends TProperties,
+  Written extends TProperties,
+  Secret extends TProperties,
+  Own extends Filters,
+  Sort extends string,
+>
+  extends
+    Omit<RecordKind, 'schema' | 'create' | 'change' | 'query' | 'sorts' | Defaulted>,
+    Partial<Pick<RecordKind, Defaulted>> {
   readonly fields: {
     readonly required: Required
     /** The required fields whose schema for writing differs from the one for reading. */
-    readonly written?: TProperties
+    readonly written?: Written
     /** Fields with a default. */
-    readonly optional: Optional
+    readonly optional?: Optional
     /** Fields that the database sets, besides the id. */
-    readonly generated: Generated
+    readonly generated?: Generated
     /** Fields that are required to add a record and never read. */
-    readonly secret?: TProperties
+    readonly secret?: Secret
   }
+  /** More filters than those of the columns. */
+  readonly filters?: Own
+  readonly sorts: readonly Sort[]
 }
+
+type Nothing = Record<never, never>
+type Optionals<Fields extends TProperties> = { [Name in keyof Fields]: TOptional<Fields[Name]> }
+
+/** A kind whose fields are known to the compiler. */
+export interface TypedKind<
+  Read extends TProperties,
+  Needed extends TProperties,
+  Optional extends TProperties,
+  Own,
+  Sort,
+> extends RecordKind {
+  readonly schema: TObject<Read & { id: Type.TString }>
+  readonly create: TObject<Needed & Optionals<Optional>>
+  readonly change: TObject<Optionals<Needed & Optional>>
+  readonly query: TObject<
+    Optionals<Read & { id: Type.TString }> & {
+      // Only validation knows which columns have a beginning, and which a range.
+      [Name in `${Extract<keyof Read, string>}_${'prefix' | 'from' | 'until'}`]: TOptional<Bound>
+    } & { [Name in keyof Own]: TOptional<Type.TString> }
+  >
+  readonly sorts: readonly Extract<Sort, string>[]
+}
+
+type Bound = Type.TUnion<[Type.TString, Type.TNumber]>
 
 /**
  * Makes a kind from its fields, which determine its request schemas, its columns and its TypeScript type.
  * @throws {Error} if its lists cannot have one of its fields, or visitors may read them of no license
  */
-export function recordKind<Required extends TProperties, Optional extends TProperties, Generated extends TProperties>(
-  definition: Definition<Required, Optional, Generated>,
-) {
+export function recordKind<
+  Required extends TProperties,
+  Optional extends TProperties = Nothing,
+  Generated extends TProperties = Nothing,
+  Written extends TProperties = Nothing,
+  Secret extends TProperties = Nothing,
+  Own extends Filters = Nothing,
+  const Sort extends string = never,
+>(
+  definition: Definition<Required, Optional, Generated, Written, Secret, Own, Sort>,
+): TypedKind<Required & Optional & Generated, Omit<Required, keyof Written> & Written & Secret, Optional, Own, Sort>
+export function recordKind(
+  definition: Definition<TProperties, TProperties, TProperties, TProperties, TProperties, Filters, string>,
+): RecordKind {
   const {
-    fields: { generated, required, written = {}, optional, secret = {} },
+    fields: { generated = {}, required, written = {}, optional = {}, secret = {} },
     filters = {},
     ...rest
   } = definition
   const closed = { additionalProperties: false }
   const needed = { ...required, ...written, ...secret }
   const schema = Type.Object(
-    { id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...generated },
+    { id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...readOnly(generated) },
     { ...closed, description: `One ${rest.name}.` },
   )
   const allFilters = { ...columnFilters(schema.properties, rest.links ?? {}), ...filters }
+  const filterSchemas = Object.entries(allFilters).map(([name, { schema }]): [string, TSchema] => [name, schema])
   const taken = listParameters.find(name => name in schema.properties || name in allFilters)
   if (taken !== undefined) throw new Error(`Fields and filters of ${rest.plural} cannot be called ${taken}.`)
   if (rest.open === true && !('license_id' in allFilters)) {
@@ -198,9 +266,10 @@ export function recordKind<Required extends TProperties, Optional extends TPrope
     ...rest,
     schema,
     filters: allFilters,
+    query: Type.Partial(Type.Object(Object.fromEntries(filterSchemas)), closed),
     create: Type.Object({ ...needed, ...withDefaults(optional) }, { ...closed, examples: [rest.examples.create] }),
     change: Type.Partial(Type.Object({ ...needed, ...optional }), { ...closed, examples: [rest.examples.change] }),
-  } satisfies RecordKind
+  }
 }
 
 /** Makes the fields optional. Booleans default to false, and fields that may be null to null. */
@@ -224,7 +293,7 @@ function columnFilters(fields: TProperties, links: Readonly<Record<string, unkno
   const columns = Object.entries(fields).filter(([name]) => !(name in links))
   return Object.fromEntries(
     columns.flatMap(([name, field]): [string, Filter][] => {
-      const { readOnly, ...value } = valueOf(field)
+      const { readOnly: _, ...value } = valueOf(field)
       const whole: [string, Filter] = [name, { schema: isNullable(field) ? orNone(value) : value }]
       const parts = searched.includes(value.format)
         ? { [`${name}_prefix`]: { schema: prefix(`How the ${name} begins. Case is ignored.`), prefixOf: name } }
@@ -237,16 +306,14 @@ function columnFilters(fields: TProperties, links: Readonly<Record<string, unkno
 
 /** The filters of a time's or number's range, which "until" is not part of. */
 function rangeFilters(name: string, { type, format }: Keywords): Record<string, Filter> {
-  const bound = format === 'date-time' ? moment : type === 'integer' ? integer : type === 'number' ? number : undefined
+  const bounds: Record<string, (description: string) => TSchema> = { 'date-time': moment, date: day, integer, number }
+  const bound = bounds[String(format ?? type)]
   if (bound === undefined) return {}
   return {
     [`${name}_from`]: { schema: bound(`The least ${name} to find.`), range: { of: name, bound: 'from' } },
     [`${name}_until`]: { schema: bound(`Finds every ${name} before this one.`), range: { of: name, bound: 'until' } },
   }
 }
-
-const integer = (description: string) => Type.Integer({ description })
-const number = (description: string) => Type.Number({ description })
 
 /** Asks for null, too, which fromText reads. */
 function orNone({ description, ...value }: TSchema & Keywords): TSchema {

@@ -11,8 +11,16 @@ import {
 import { reasonOf } from '../errors/start-error.ts'
 import { type Author, writeAdditions, writeChange, writeRemovals } from './audit.ts'
 import { columnOf, type Position, selectedOf, selectionOf, sortKey } from './selection.ts'
-import type { Link, RecordKind } from './record-kind.ts'
-import { describeFieldErrors, isNullable, valueOf } from './validation.ts'
+import {
+  type ChangeOf,
+  type FiltersOf,
+  type Link,
+  type NewRecordOf,
+  ordersOf,
+  type RecordKind,
+  type RecordOf,
+} from './record-kind.ts'
+import { assertValid, formats, invalid, isNullable, valueOf } from './validation.ts'
 
 type Values = Readonly<Record<PropertyKey, unknown>>
 
@@ -22,28 +30,37 @@ export type AnyRecord = Values & { readonly id: string }
 /** Values of a kind's filters. A record has to match all of them. */
 export type Filters = Values
 
-export interface Listing {
-  filters: Filters
+export interface Listing<Kind extends RecordKind = RecordKind> {
+  filters?: FiltersOf<Kind>
   /** Values that a record has to match, too, and that the client has not asked for. */
   scope?: Filters
-  /** One of the kind's sorts, with a "-" in front for descending order. */
-  sort: string
-  after: Position | undefined
-  limit: number
+  /** One of the kind's sorts, with a "-" in front for descending order. Default: id. */
+  sort?: Kind['sorts'][number] | `-${Kind['sorts'][number]}` | 'id' | '-id'
+  after?: Position | undefined
+  /** Default: 50. */
+  limit?: number
 }
 
-export interface Page {
-  records: AnyRecord[]
+export interface Page<Item extends AnyRecord = AnyRecord> {
+  records: Item[]
   /** The position of the next page, or null if this page is the last. */
   next: Position | null
 }
 
 /**
  * Reads a page of records.
- * @throws {HttpError} if a value of a filter or the position is none of its column's type, or a range ends too early
+ * @throws {HttpError} if a filter or the sort is invalid, the position is of another list, or a range ends too early
  */
-export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing: Listing): Promise<Page> {
-  const { filters, scope, sort, after, limit } = listing
+export async function listRecords<Kind extends RecordKind>(
+  db: Kysely<Tables>,
+  kind: Kind,
+  listing?: Listing<Kind>,
+): Promise<Page<RecordOf<Kind>>>
+export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing: Listing = {}): Promise<Page> {
+  const { filters = {}, scope, sort = 'id', after, limit = 50 } = listing
+  assertValid(kind.query, filters)
+  const orders = ordersOf(kind)
+  if (!orders.includes(sort)) throw invalid([{ field: 'sort', message: `sort must be one of ${orders.join(', ')}` }])
   assertRanges(kind, filters)
   const column = sort.replace('-', '')
   const direction = sort.startsWith('-') ? sql`desc` : sql`asc`
@@ -56,7 +73,7 @@ export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing:
     order by ${sql.join(order.map(expression => sql`${expression} ${direction}`))} limit ${limit + 1}`
     .execute(db)
     .catch((error: unknown) => {
-      throw refusedList(listing, error) ?? error
+      throw refusedList({ filters, after }, error) ?? error
     })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
@@ -97,7 +114,7 @@ function assertRanges(kind: RecordKind, filters: Filters): void {
     if (bound !== 'until' || from === undefined || until === undefined || until >= from) return []
     return [{ field: name, message: `${name} must not be before ${of}_from` }]
   })
-  if (errors.length > 0) throw new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
+  if (errors.length > 0) throw invalid(errors)
 }
 
 /** The bound of a range as a number. */
@@ -117,16 +134,17 @@ export async function countRecords(db: Kysely<Tables>, kind: RecordKind, filters
  * @param filters conditions that the record also has to meet
  * @returns the record, or undefined if there is none
  */
-export async function readRecord(
+export async function readRecord<Kind extends RecordKind>(
   db: Kysely<Tables>,
-  kind: RecordKind,
+  kind: Kind,
   id: string,
   filters: Filters = {},
-): Promise<AnyRecord | undefined> {
+): Promise<RecordOf<Kind> | undefined> {
+  assertId(id)
   const conditions = [sql`${columnOf(kind, 'id')} = ${id}`, ...conditionsOf(kind, filters)]
   const {
     rows: [record],
-  } = await sql<AnyRecord>`
+  } = await sql<RecordOf<Kind>>`
     select ${selectionOf(kind)} from ${sql.table(kind.table)}
     where ${sql.join(conditions, sql` and `)}`.execute(db)
   return record
@@ -134,14 +152,15 @@ export async function readRecord(
 
 /**
  * Adds a record, with its line in the audit.
- * @throws {HttpError} if the record violates a constraint of its kind, or a value is none of its column's type
+ * @throws {HttpError} with the API's sentences, if a value is invalid or violates a constraint of its kind
  */
-export async function createRecord(
+export async function createRecord<Kind extends RecordKind>(
   db: Kysely<Tables>,
   author: Author,
-  kind: RecordKind,
-  values: Values,
-): Promise<AnyRecord> {
+  kind: Kind,
+  values: NewRecordOf<Kind>,
+): Promise<RecordOf<Kind>> {
+  assertValid(kind.create, values)
   assertConsistent(kind, values)
   const { columns, links } = split(kind, await kind.prepare(values))
   return await db
@@ -161,24 +180,25 @@ export async function createRecord(
     })
 }
 
-export interface Change {
-  before: AnyRecord
-  after: AnyRecord
+export interface Change<Item extends AnyRecord = AnyRecord> {
+  before: Item
+  after: Item
 }
 
 /**
  * Changes some fields of a record, with a line in the audit.
  * @param assertCurrent called with the record before the change; throws to prevent it
- * @throws {HttpError} if there is no such record, or the change is not possible
+ * @throws {HttpError} with the API's sentences, if a value is invalid, there is no such record, or it cannot be changed
  */
-export async function changeRecord(
+export async function changeRecord<Kind extends RecordKind>(
   db: Kysely<Tables>,
   author: Author,
-  kind: RecordKind,
+  kind: Kind,
   id: string,
-  values: Values,
-  assertCurrent: (record: AnyRecord) => void,
-): Promise<Change> {
+  values: ChangeOf<Kind>,
+  assertCurrent: (record: RecordOf<Kind>) => void = () => {},
+): Promise<Change<RecordOf<Kind>>> {
+  assertValid(kind.change, values)
   // Before the transaction, because hashing a password takes long.
   const prepared = await kind.prepare(values)
   return await db
@@ -193,15 +213,15 @@ export async function changeRecord(
  * Like changeRecord, within a transaction of the caller.
  * @param prepared the values as kind.prepare() returns them
  */
-export async function changeRecordWithin(
+export async function changeRecordWithin<Kind extends RecordKind>(
   transaction: Kysely<Tables>,
   author: Author,
-  kind: RecordKind,
+  kind: Kind,
   id: string,
   values: Values,
   prepared: Values,
-  assertCurrent: (record: AnyRecord) => void,
-): Promise<Change> {
+  assertCurrent: (record: RecordOf<Kind>) => void = () => {},
+): Promise<Change<RecordOf<Kind>>> {
   const { columns, links } = split(kind, prepared)
   const before = await lock(transaction, kind, id, values)
   assertCurrent(before)
@@ -222,14 +242,14 @@ export async function changeRecordWithin(
  * @returns the removed record
  * @throws {HttpError} if there is no such record, or others refer to it
  */
-export async function removeRecord(
+export async function removeRecord<Kind extends RecordKind>(
   db: Kysely<Tables>,
   author: Author,
   kinds: readonly RecordKind[],
-  kind: RecordKind,
+  kind: Kind,
   id: string,
-  assertCurrent: (record: AnyRecord) => void,
-): Promise<AnyRecord> {
+  assertCurrent: (record: RecordOf<Kind>) => void = () => {},
+): Promise<RecordOf<Kind>> {
   return await db
     .transaction()
     .execute(async transaction => {
@@ -249,9 +269,14 @@ export function missingRecord(kind: RecordKind, id: string): NotFoundHttpError {
   return new NotFoundHttpError(`There is no ${kind.name} ${id}.`)
 }
 
+/** @throws {BadRequestHttpError} if the database would refuse the id */
+function assertId(id: string): void {
+  if (!formats.id.accepts(id)) throw invalid([{ field: 'id', message: `id must be ${formats.id.expects}` }])
+}
+
 function assertConsistent(kind: RecordKind, record: Values): void {
   const errors = kind.errorsOf(record)
-  if (errors.length > 0) throw new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
+  if (errors.length > 0) throw invalid(errors)
 }
 
 function conditionsOf(kind: RecordKind, filters: Filters): RawBuilder<unknown>[] {
@@ -291,7 +316,13 @@ function beginsWith(column: RawBuilder<unknown>, prefix: string): RawBuilder<unk
  * Locks a record until the end of the transaction and reads it.
  * @param change the new values, or null if the record is to be removed
  */
-async function lock(db: Kysely<Tables>, kind: RecordKind, id: string, change: Values | null): Promise<AnyRecord> {
+async function lock<Kind extends RecordKind>(
+  db: Kysely<Tables>,
+  kind: Kind,
+  id: string,
+  change: Values | null,
+): Promise<RecordOf<Kind>> {
+  assertId(id)
   await kind.assertAllowed(db, id, change)
   // Locked by a statement of its own: one that also read the links would return them as they were before the wait.
   await sql`select from ${sql.table(kind.table)} where id = ${id} for update`.execute(db)
@@ -311,12 +342,12 @@ function split(kind: RecordKind, values: Values) {
   }
 }
 
-async function finish(
+async function finish<Kind extends RecordKind>(
   db: Kysely<Tables>,
-  kind: RecordKind,
+  kind: Kind,
   id: string,
   links: readonly { link: Link; ids: readonly unknown[] }[],
-): Promise<AnyRecord> {
+): Promise<RecordOf<Kind>> {
   for (const { link, ids } of links) {
     await sql`delete from ${sql.table(link.table)} where ${sql.ref(link.own)} = ${id}`.execute(db)
     await insertLinks(
@@ -390,7 +421,10 @@ function refusedRemoval(kind: RecordKind, error: unknown): HttpError | undefined
  * The HTTP error for a list that is asked for by a value that its column cannot have, or undefined for any other error.
  * Only the database knows the types of all columns.
  */
-function refusedList({ filters, after }: Pick<Listing, 'filters' | 'after'>, error: unknown): HttpError | undefined {
+function refusedList(
+  { filters, after }: { filters: Filters; after: Position | undefined },
+  error: unknown,
+): HttpError | undefined {
   const filtered = Object.keys(filters)
   const fields = after === undefined ? filtered : [...filtered, 'cursor']
   if (!isAboutValue(error) || fields.length === 0) return undefined

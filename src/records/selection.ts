@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { BadRequestHttpError } from '../errors/http-errors.ts'
 import type { Audited } from './record-kind.ts'
-import { formats, valueOf } from './validation.ts'
+import { formats, invalid, valueOf } from './validation.ts'
 
 /** A column's time as the API writes it: "2026-01-31T12:00:00.000Z", or null. */
 export function timeText(column: RawBuilder<unknown>): RawBuilder<string | null> {
@@ -28,6 +27,8 @@ export function selectedOf(kind: Audited, name: string): RawBuilder<unknown> {
     switch (valueOf(kind.schema.properties[name]).format) {
       case 'id':
         return sql`${column}::text`
+      case 'date':
+        return sql`to_char(${column}, 'YYYY-MM-DD')`
       case 'date-time':
         return timeText(column)
       default:
@@ -68,7 +69,7 @@ export function positionOf(cursor: string | undefined, sort: string): Position |
   const position = readCursor(cursor, sort)
   if (position !== undefined) return position
   const message = 'cursor must be the "next" of a previous page of the same list, in the same order'
-  throw new BadRequestHttpError(`${message}.`, { members: { errors: [{ field: 'cursor', message }] } })
+  throw invalid([{ field: 'cursor', message }])
 }
 
 /** @returns the position, or undefined if the text is not a cursor of a list with this sort */

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
+import { BadRequestHttpError } from '../errors/http-errors.ts'
 import { normaliseHost } from '../http/host.ts'
 import { isEmail, normaliseEmail } from '../sign-in/account.ts'
 
@@ -58,6 +59,14 @@ export const formats = {
     accepts: isMoment,
     expects: 'a date such as 2026-01-31 (midnight UTC) or a time such as 2026-01-31T12:00:00Z',
   },
+  date: {
+    accepts: text => isTime(`${text}T00:00:00Z`),
+    expects: 'a day such as 2027-01-31',
+  },
+  text: {
+    accepts: text => !/[\p{Cs}\0\uFFFD]/u.test(text),
+    expects: 'UTF-8 text without NUL characters',
+  },
   secret: {
     accepts: text => !/[\p{Cs}\0\uFFFD]/u.test(text),
     expects: 'UTF-8 text without NUL characters',
@@ -94,6 +103,7 @@ export interface Keywords {
   format?: unknown
   description?: unknown
   readOnly?: unknown
+  default?: unknown
   anyOf?: readonly (TSchema & Keywords)[]
   properties?: Readonly<Record<string, TSchema>>
 }
@@ -177,6 +187,17 @@ export function validator(schema: TSchema): Validate {
   }
 }
 
+/** The API's answer to values that are not valid. */
+export function invalid(errors: readonly FieldError[]): BadRequestHttpError {
+  return new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
+}
+
+/** @throws {BadRequestHttpError} with the API's sentences, if the value does not match the schema */
+export function assertValid(schema: TSchema, value: unknown): void {
+  const errors = validator(schema)(value)
+  if (errors.length > 0) throw invalid(errors)
+}
+
 /** Makes a function that says whether a JSON value has a schema. */
 export function guard<Schema extends TSchema>(schema: Schema) {
   return ajv.compile<Static<Schema>>(schema)
@@ -234,6 +255,10 @@ function predicateOf({ keyword, params, message, parentSchema }: FailedKeyword):
       return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`
     case 'maxLength':
       return `must have at most ${limit} characters`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
     case 'maxItems':
       return `must have at most ${limit} items`
     case 'uniqueItems':

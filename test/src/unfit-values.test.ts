@@ -247,7 +247,7 @@ t.test('a command finds no record by a word that no record can have, but says if
     })
   }
   await sql`alter table boxes rename to crates`.execute(db)
-  t.match(await type('box show seven'), {
+  t.match(await type('box show 7'), {
     code: 1,
     errors: 'portico: The database refused the command: relation "boxes" does not exist.\n',
   })
@@ -256,6 +256,7 @@ t.test('a command finds no record by a word that no record can have, but says if
 
 t.test('an import changes the records that people know by a number', async t => {
   await print('box add --number 7')
+  t.match(await print('box show 7'), /number +7/)
   t.match(await importInto('box', ['{"number":7}', '{"number":8}'], '--format ndjson --update'), {
     code: 0,
     output: /^Added 1 and changed 1 boxes\b/,

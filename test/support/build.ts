@@ -15,7 +15,7 @@ const COOKIE_SECRET = 'the cookie secret of all apps of the tests'
 /** Builds the app as it is served, and closes it after the test. */
 export async function build(t: Test, { environment = {}, ...options }: BuildOptions): Promise<FastifyInstance> {
   const config = readConfig({ DATA_DIR: makeFolder(t), COOKIE_SECRET, ...environment })
-  const app = await buildApp({ config, ...options })
+  const app = await buildApp({ config, variables: environment, ...options })
   t.teardown(() => app.close())
   return app
 }
