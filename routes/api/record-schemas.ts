@@ -178,7 +178,7 @@ export const paging = {
 }
 
 /** The query of a list: its filters, its order and its page. */
-function listQuery(kind: RecordKind) {
+export function listQuery(kind: RecordKind) {
   const filters = Object.fromEntries(
     Object.entries(kind.filters).map(([name, { schema }]) => [name, Type.Optional(schema)]),
   )

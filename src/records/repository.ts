@@ -12,7 +12,7 @@ import { reasonOf } from '../errors/start-error.ts'
 import { type Author, writeAdditions, writeChange, writeRemovals } from './audit.ts'
 import { columnOf, type Position, selectedOf, selectionOf, sortKey } from './selection.ts'
 import type { Link, RecordKind } from './record-kind.ts'
-import { describeFieldErrors, isNullable, valueOf } from './validation.ts'
+import { describeFieldErrors, type FieldError, isNullable, valueOf } from './validation.ts'
 
 type Values = Readonly<Record<PropertyKey, unknown>>
 
@@ -97,7 +97,7 @@ function assertRanges(kind: RecordKind, filters: Filters): void {
     if (bound !== 'until' || from === undefined || until === undefined || until >= from) return []
     return [{ field: name, message: `${name} must not be before ${of}_from` }]
   })
-  if (errors.length > 0) throw new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
+  assertValid(errors)
 }
 
 /** The bound of a range as a number. */
@@ -142,7 +142,7 @@ export async function createRecord(
   kind: RecordKind,
   values: Values,
 ): Promise<AnyRecord> {
-  assertConsistent(kind, values)
+  assertValid(kind.errorsOf(values))
   const { columns, links } = split(kind, await kind.prepare(values))
   return await db
     .transaction()
@@ -205,7 +205,7 @@ export async function changeRecordWithin(
   const { columns, links } = split(kind, prepared)
   const before = await lock(transaction, kind, id, values)
   assertCurrent(before)
-  assertConsistent(kind, { ...before, ...values })
+  assertValid(kind.errorsOf({ ...before, ...values }))
   if (Object.keys(values).length === 0) return { before, after: before }
   // The row is updated even if only links change, so that its triggers announce the change.
   const assignments = Object.entries({ id, ...columns }).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
@@ -249,8 +249,8 @@ export function missingRecord(kind: RecordKind, id: string): NotFoundHttpError {
   return new NotFoundHttpError(`There is no ${kind.name} ${id}.`)
 }
 
-function assertConsistent(kind: RecordKind, record: Values): void {
-  const errors = kind.errorsOf(record)
+/** @throws {BadRequestHttpError} if there are errors */
+export function assertValid(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
 }
 
