@@ -25,6 +25,7 @@ import securityHeaders from './plugins/security-headers.ts'
 import sessionCookie from './plugins/session-cookie.ts'
 import validity from './plugins/validity.ts'
 import vary from './plugins/vary.ts'
+import admin from './routes/admin/index.ts'
 import health from './routes/health.ts'
 import applicationRoutes from './routes/index.ts'
 import login from './routes/login.ts'
@@ -163,5 +164,6 @@ async function application(app: FastifyInstance, { cookieSecrets, routes }: Appl
   app.register(login, { limits })
   app.register(logout)
   app.register(password, { limits })
+  app.register(admin)
   app.register(routes)
 }

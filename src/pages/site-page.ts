@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { adminRules } from './admin-style.ts'
 import { type Content, html, Markup } from './html.ts'
 
 const style = new Markup(`
@@ -50,8 +51,11 @@ export const formStyle = new Markup(`
     max-width: 26rem }
 `)
 
+/** The additional style of the admin pages. */
+export const adminStyle = new Markup(`${formStyle.toString()}${adminRules}`)
+
 /** The hashes of all inline styles, for the Content-Security-Policy. */
-const styleHashes = [style, formStyle].map(
+const styleHashes = [style, formStyle, adminStyle].map(
   style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`,
 )
 
