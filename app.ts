@@ -29,6 +29,7 @@ import securityHeaders from './plugins/security-headers.ts'
 import sessionCookie from './plugins/session-cookie.ts'
 import validity from './plugins/validity.ts'
 import vary from './plugins/vary.ts'
+import admin from './routes/admin/index.ts'
 import health from './routes/health.ts'
 import applicationRoutes from './routes/index.ts'
 import login from './routes/login.ts'
@@ -206,6 +207,7 @@ async function application(app: FastifyInstance, { cookieSecrets, files, routes 
   app.register(login, { limits })
   app.register(logout)
   app.register(password, { limits })
+  app.register(admin)
   app.register(routes)
   if (files !== undefined) {
     // A route for each file, so that a path without one is answered as the specification says.

@@ -16,11 +16,11 @@ export interface Site {
   closure: Closure | null
 }
 
-/** Renders who is signed in, a link to change the password, and a button to sign out. */
-export function renderSession({ email }: User, locale: string, { isSentence }: { isSentence: boolean }) {
-  const { signedInAs, changePassword, signOut } = visitorWords(locale).session
-  const who = isSentence ? `${signedInAs} ${email}` : email
-  const choices = html`<a href="/password">${changePassword}</a> <button>${signOut}</button>`
+/** Renders who is signed in, a link to the pages of admins, a link to change the password, and a button to sign out. */
+export function renderSession(user: User, locale: string, { isSentence }: { isSentence: boolean }) {
+  const { signedInAs, admin, changePassword, signOut } = visitorWords(locale).session
+  const who = isSentence ? `${signedInAs} ${user.email}` : user.email
+  const choices = html`${user.admin && html`<a href="/admin">${admin}</a> `}<a href="/password">${changePassword}</a> <button>${signOut}</button>`
   return html`<form method="post" action="/logout" class="session"><span>${who}</span> <span>${choices}</span></form>`
 }
 

@@ -37,7 +37,7 @@ export default async function api(app: FastifyInstance) {
 type Query = Readonly<Record<string, unknown>>
 
 /** The values of a query, whose parameters arrive as text, or as lists of text if they are repeated. */
-function valuesOf(query: Query, properties: NonNullable<Keywords['properties']>): Query {
+export function valuesOf(query: Query, properties: NonNullable<Keywords['properties']>): Query {
   return Object.fromEntries(
     Object.entries(query).map(([name, text]) => [
       name,

@@ -11,6 +11,7 @@ import {
   changeRecord,
   countRecords,
   createRecord,
+  type Filters,
   listRecords,
   missingRecord,
   readRecord,
@@ -28,7 +29,7 @@ interface RecordRoutesOptions {
 const onePath = '/:id(.+)'
 
 /** In bytes. Longer than any record. */
-const bodyLimit = 64 * 1024
+export const bodyLimit = 64 * 1024
 
 /** The routes to list, read, add, change and remove one kind of record. */
 export default async function recordRoutes(app: FastifyInstance, { kind }: RecordRoutesOptions) {
@@ -36,20 +37,63 @@ export default async function recordRoutes(app: FastifyInstance, { kind }: Recor
   writingRoutes(app, kind)
 }
 
+/** What a list is asked for: values of the kind's filters, and these. */
+type ListQuery = Filters & { sort?: string; limit?: number; cursor?: string; total?: boolean; _locale?: unknown }
+
+/** The headers of a request that is only to be met by a certain version of a record. */
+type Conditions = Pick<FastifyRequest['headers'], 'if-match' | 'if-none-match'>
+
+/** What the API does with the records of a kind, and the admin pages do, too. */
+export function operationsOf({ database: { db }, entityCache, recordKinds }: FastifyInstance, kind: RecordKind) {
+  return {
+    /** Reads a page of a list. @param scopeFor makes further filters of those that the query has */
+    async list(query: ListQuery, scopeFor: (asked: Filters) => Filters = () => ({})) {
+      const { sort = 'id', limit = 50, cursor, total = false, _locale, ...asked } = query
+      const after = positionOf(cursor, sort)
+      const scope = scopeFor(asked)
+      const { records, next } = await listRecords(db, kind, { filters: asked, scope, sort, limit, after })
+      const counted = total ? { total: await countRecords(db, kind, { ...asked, ...scope }) } : {}
+      return { items: records, next: next && writeCursor(next), ...counted }
+    },
+
+    async add(request: FastifyRequest, values: Readonly<Record<string, unknown>>): Promise<AnyRecord> {
+      const record = await createRecord(db, authorOf(request), kind, values)
+      forgetRecords(entityCache, kind, record)
+      return record
+    },
+
+    async change(
+      request: FastifyRequest,
+      id: string,
+      values: Readonly<Record<string, unknown>>,
+      conditions: Conditions,
+    ): Promise<AnyRecord> {
+      const { before, after } = await changeRecord(db, authorOf(request), kind, id, values, record =>
+        assertPreconditions(request.method, conditions, record),
+      )
+      forgetRecords(entityCache, kind, before, after)
+      return after
+    },
+
+    async remove(request: FastifyRequest, id: string, conditions: Conditions): Promise<void> {
+      const record = await removeRecord(db, authorOf(request), recordKinds, kind, id, record =>
+        assertPreconditions(request.method, conditions, record),
+      )
+      forgetRecords(entityCache, kind, record)
+    },
+  }
+}
+
 function readingRoutes(app: FastifyInstance, kind: RecordKind): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const { db } = app.database
+  const operations = operationsOf(app, kind)
 
   routes.get(
     '/',
     { prefixTrailingSlash: 'no-slash', ...admissionTo(kind), schema: listSchema(kind) },
     async function list(request, reply) {
-      const { sort = 'id', limit = 50, cursor, total = false, _locale, ...asked } = request.query
-      const after = positionOf(cursor, sort)
-      const scope = scopeOf(request, asked)
-      const { records, next } = await listRecords(db, kind, { filters: asked, scope, sort, limit, after })
-      const counted = total ? { total: await countRecords(db, kind, { ...asked, ...scope }) } : {}
-      const page = { items: records, next: next && writeCursor(next), ...counted }
+      const page = await operations.list(request.query, asked => scopeOf(request, asked))
       return reply
         .varyOn('Cookie')
         .header('etag', etagOf(JSON.stringify(page)))
@@ -63,21 +107,20 @@ function readingRoutes(app: FastifyInstance, kind: RecordKind): void {
     const record = await readRecord(db, kind, id, scope)
     // A 404 would tell visitors which ids exist.
     if (record === undefined) throw Object.keys(scope).length > 0 ? notAdmin(request) : missingRecord(kind, id)
-    assertPreconditions(request, record)
+    assertPreconditions(request.method, request.headers, record)
     return reply.varyOn('Cookie').header('etag', etagOfRecord(record)).send(record)
   })
 }
 
 function writingRoutes(app: FastifyInstance, kind: RecordKind): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  const { db } = app.database
+  const operations = operationsOf(app, kind)
 
   routes.post(
     '/',
     { prefixTrailingSlash: 'no-slash', onRequest: requireAdmin, bodyLimit, schema: addSchema(kind) },
     async function create(request, reply) {
-      const record = await createRecord(db, authorOf(request), kind, request.body)
-      forgetRecords(app.entityCache, kind, record)
+      const record = await operations.add(request, request.body)
       return reply
         .code(201)
         .header('location', `${app.prefix}/${record.id}`)
@@ -90,11 +133,8 @@ function writingRoutes(app: FastifyInstance, kind: RecordKind): void {
     onePath,
     { onRequest: requireAdmin, bodyLimit, schema: changeSchema(kind) },
     async function change(request, reply) {
-      const { params, body } = request
-      const { before, after } = await changeRecord(db, authorOf(request), kind, params.id, body, record =>
-        assertPreconditions(request, record),
-      )
-      forgetRecords(app.entityCache, kind, before, after)
+      const { params, body, headers } = request
+      const after = await operations.change(request, params.id, body, headers)
       return reply.header('etag', etagOfRecord(after)).send(after)
     },
   )
@@ -103,11 +143,7 @@ function writingRoutes(app: FastifyInstance, kind: RecordKind): void {
     onePath,
     { onRequest: requireAdmin, schema: removeSchema(kind) },
     async function remove(request, reply) {
-      const { id } = request.params
-      const record = await removeRecord(db, authorOf(request), app.recordKinds, kind, id, record =>
-        assertPreconditions(request, record),
-      )
-      forgetRecords(app.entityCache, kind, record)
+      await operations.remove(request, request.params.id, request.headers)
       return reply.code(204).send(null)
     },
   )
@@ -118,19 +154,20 @@ function writingRoutes(app: FastifyInstance, kind: RecordKind): void {
  * plugins/caching.ts.
  * @throws {PreconditionFailedHttpError} if a precondition is not met
  */
-function assertPreconditions({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>, record: AnyRecord): void {
+function assertPreconditions(method: string, conditions: Conditions, record: AnyRecord): void {
   const etag = etagOfRecord(record)
-  const match = headers['if-match']
+  const match = conditions['if-match']
   if (match !== undefined && !matches(match, etag)) {
     throw new PreconditionFailedHttpError(`If-Match does not match the current ETag, which is ${etag}.`)
   }
-  const noneMatch = headers['if-none-match']
+  const noneMatch = conditions['if-none-match']
   if (!isSafeMethod(method) && noneMatch !== undefined && matchesWeakly(noneMatch, etag)) {
     throw new PreconditionFailedHttpError(`If-None-Match matches the current ETag, ${etag}.`)
   }
 }
 
-function etagOfRecord(record: AnyRecord): string {
+/** The ETag of a record in the API, by which changes and removals say which version they mean. */
+export function etagOfRecord(record: AnyRecord): string {
   return etagOf(JSON.stringify(record))
 }
 

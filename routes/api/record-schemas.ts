@@ -178,7 +178,7 @@ export const paging = {
 }
 
 /** The query of a list: its filters, its order and its page. */
-function listQuery(kind: RecordKind) {
+export function listQuery(kind: RecordKind) {
   return Type.Object(
     {
       ...kind.query.properties,

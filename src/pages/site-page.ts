@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { memoize } from '../http/memoize.ts'
+import { adminRules } from './admin-style.ts'
 import { type Content, html, Markup } from './html.ts'
 
 const style = new Markup(`
@@ -51,8 +52,11 @@ export const formStyle = new Markup(`
     max-width: 26rem }
 `)
 
+/** The additional style of the admin pages. */
+export const adminStyle = new Markup(`${formStyle.toString()}${adminRules}`)
+
 /** The hashes of all inline styles, for the Content-Security-Policy. */
-const styleHashes = [style, formStyle].map(style => hashOf(style.toString()))
+const styleHashes = [style, formStyle, adminStyle].map(style => hashOf(style.toString()))
 
 function hashOf(style: string): string {
   return `'sha256-${createHash('sha256').update(style).digest('base64')}'`

@@ -29,7 +29,12 @@ const english = {
     /** What admins are told, too. */
     onlyAdmins: 'Only admins see it.',
   },
-  session: { signedInAs: 'You are signed in as', changePassword: 'Change password', signOut: 'Sign out' },
+  session: {
+    signedInAs: 'You are signed in as',
+    admin: 'Administration',
+    changePassword: 'Change password',
+    signOut: 'Sign out',
+  },
   frontPage: {
     museums: 'Museums',
     languages: 'Languages',
@@ -92,7 +97,12 @@ const translations: Record<string, VisitorWords> = {
       detail: { asleep: time => `Sie öffnet am ${time}.`, ended: time => `Sie wurde am ${time} geschlossen.` },
       onlyAdmins: 'Nur Admins sehen sie.',
     },
-    session: { signedInAs: 'Angemeldet als', changePassword: 'Passwort ändern', signOut: 'Abmelden' },
+    session: {
+      signedInAs: 'Angemeldet als',
+      admin: 'Verwaltung',
+      changePassword: 'Passwort ändern',
+      signOut: 'Abmelden',
+    },
     frontPage: {
       museums: 'Museen',
       languages: 'Sprachen',
@@ -156,6 +166,7 @@ const translations: Record<string, VisitorWords> = {
     },
     session: {
       signedInAs: 'Connecté en tant que',
+      admin: 'Administration',
       changePassword: 'Changer le mot de passe',
       signOut: 'Se déconnecter',
     },
@@ -219,7 +230,12 @@ const translations: Record<string, VisitorWords> = {
       detail: { asleep: time => `Aprirà il ${time}.`, ended: time => `Ha chiuso il ${time}.` },
       onlyAdmins: 'Lo vedono solo gli amministratori.',
     },
-    session: { signedInAs: 'Accesso effettuato come', changePassword: 'Cambia password', signOut: 'Esci' },
+    session: {
+      signedInAs: 'Accesso effettuato come',
+      admin: 'Amministrazione',
+      changePassword: 'Cambia password',
+      signOut: 'Esci',
+    },
     frontPage: {
       museums: 'Musei',
       languages: 'Lingue',
@@ -280,7 +296,12 @@ const translations: Record<string, VisitorWords> = {
       detail: { asleep: time => `Se abrirá el ${time}.`, ended: time => `Se cerró el ${time}.` },
       onlyAdmins: 'Solo los administradores lo ven.',
     },
-    session: { signedInAs: 'Ha iniciado sesión como', changePassword: 'Cambiar contraseña', signOut: 'Cerrar sesión' },
+    session: {
+      signedInAs: 'Ha iniciado sesión como',
+      admin: 'Administración',
+      changePassword: 'Cambiar contraseña',
+      signOut: 'Cerrar sesión',
+    },
     frontPage: {
       museums: 'Museos',
       languages: 'Idiomas',
@@ -341,7 +362,12 @@ const translations: Record<string, VisitorWords> = {
       detail: { asleep: time => `De site gaat open op ${time}.`, ended: time => `De site is gesloten op ${time}.` },
       onlyAdmins: 'Alleen beheerders zien de site.',
     },
-    session: { signedInAs: 'U bent ingelogd als', changePassword: 'Wachtwoord wijzigen', signOut: 'Uitloggen' },
+    session: {
+      signedInAs: 'U bent ingelogd als',
+      admin: 'Beheer',
+      changePassword: 'Wachtwoord wijzigen',
+      signOut: 'Uitloggen',
+    },
     frontPage: {
       museums: 'Musea',
       languages: 'Talen',

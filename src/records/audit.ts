@@ -176,7 +176,8 @@ export async function writeRemovals(
   id: string,
 ): Promise<void> {
   const audited = auditedOf(kinds)
-  const removed = await lockRemoved(db, audited, kind, id)
+  // Locked, so that nobody changes them before they are removed.
+  const removed = await findRemoved(db, audited, kind, id, sql`for update`)
   for (const [kind, removedIds] of [...removed].reverse()) {
     const ids = queryOf(removedIds)
     for (const { dependent, field, link } of dependentsOf(audited, kind)) {
@@ -191,10 +192,30 @@ export async function writeRemovals(
 }
 
 /**
- * Finds the ids of the records that go with a record, and its own, by their kinds. Locks them, so that nobody changes
- * them before they are removed.
+ * Counts the records that would go with a record, and those that would lose a link.
+ * @param kinds all kinds of records
  */
-async function lockRemoved(db: Kysely<Tables>, kinds: readonly Audited[], kind: Audited, id: string) {
+export async function consequencesOf(db: Kysely<Tables>, kinds: readonly RecordKind[], kind: Audited, id: string) {
+  const audited = auditedOf(kinds)
+  const removed = await findRemoved(db, audited, kind, id)
+  const consequences: { kind: Audited; fate: 'removed' | 'unlinked'; count: number }[] = []
+  for (const [gone, ids] of removed) {
+    consequences.push({ kind: gone, fate: 'removed', count: gone === kind ? ids.size - 1 : ids.size })
+    for (const { dependent, link } of dependentsOf(audited, gone)) {
+      if (link === undefined) continue
+      const losers = losersOf(link, queryOf(ids), queryOf(removed.get(dependent) ?? []))
+      const { rows } = await sql`${losers} group by 1`.execute(db)
+      consequences.push({ kind: dependent, fate: 'unlinked', count: rows.length })
+    }
+  }
+  return consequences.filter(({ count }) => count > 0)
+}
+
+/**
+ * Finds the ids of the records that go with a record, and its own, by their kinds.
+ * @param lock the clause that locks them
+ */
+async function findRemoved(db: Kysely<Tables>, kinds: readonly Audited[], kind: Audited, id: string, lock = sql``) {
   const removed = new Map([[kind, new Set([id])]])
   const found = [{ kind, ids: [id] }]
   // Grows while it is read, until no more records are found.
@@ -203,7 +224,7 @@ async function lockRemoved(db: Kysely<Tables>, kinds: readonly Audited[], kind: 
       if (link !== undefined) continue
       const { rows } = await sql<{ id: string }>`
         select id from ${sql.table(dependent.table)} where ${sql.ref(field)} = any(${ids}::bigint[])
-        for update`.execute(db)
+        ${lock}`.execute(db)
       const known = removed.get(dependent) ?? new Set()
       const more = rows.map(({ id }) => id).filter(id => !known.has(id))
       if (more.length === 0) continue
@@ -223,19 +244,23 @@ async function writeLostLinks(
   author: Author,
   kind: Audited,
   field: string,
-  { table, own, other }: Link,
+  link: Link,
   lost: RawBuilder<unknown>,
   removed: RawBuilder<unknown>,
 ): Promise<void> {
-  const ids = sql`
-    select ${sql.ref(own)} from ${sql.table(table)}
-    where ${sql.ref(other)} in (${lost}) and ${sql.ref(own)} not in (${removed})`
   await sql`
     insert into audit (${columns})
     select ${valuesOf(author, kind)}, records.id::bigint, 'change', to_jsonb(records),
       to_jsonb(records) || jsonb_build_object(${field}::text, array(
         select other from unnest(records.${sql.ref(field)}) as other where other::bigint not in (${lost})))
-    from (${recordsOf(kind, ids)}) as records`.execute(db)
+    from (${recordsOf(kind, losersOf(link, lost, removed))}) as records`.execute(db)
+}
+
+/** Selects the ids of the records that lose a link, without those that are removed themselves. */
+function losersOf({ table, own, other }: Link, lost: RawBuilder<unknown>, removed: RawBuilder<unknown>) {
+  return sql`
+    select ${sql.ref(own)} from ${sql.table(table)}
+    where ${sql.ref(other)} in (${lost}) and ${sql.ref(own)} not in (${removed})`
 }
 
 /** The kinds whose records, or links, the database removes together with those of a kind. */

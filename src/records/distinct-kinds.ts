@@ -11,6 +11,7 @@ const taken: readonly (readonly [name: string, owner: string])[] = [
   ...commands.split(' ').map(name => [`word ${name}`, `the command "${name}"`] as const),
   ['word docs', 'the path /api/docs'],
   ['word openapi.json', 'the path /api/openapi.json'],
+  ['word tokens', 'the path /admin/tokens'],
   ['schema Problem', "the API's problems"],
   ['schema AuditPage', 'the audit'],
   ...kinds.flatMap(kind => claimsOf(kind).map(({ name }) => [name, `Portico's kind "${kind.name}"`] as const)),

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
 import { type Author, passwordResets, writeAdditions, writeRemovals } from './audit.ts'
 import { users } from './kinds.ts'
-import { changeRecordWithin } from './repository.ts'
+import { changeRecordWithin, missingRecord } from './repository.ts'
 import { validator } from './validation.ts'
 import type { Account } from '../sign-in/account.ts'
 import { fingerprintOf } from '../sign-in/fingerprint.ts'
@@ -51,14 +51,17 @@ function authorOf(id: string, email: string): Author {
 /** How long a link works, in minutes. */
 export const resetLifetime = 60
 
-/** Makes the token of a link by which a user chooses a new password. Ends the one before. */
+/**
+ * Makes the token of a link by which a user chooses a new password. Ends the one before.
+ * @throws {HttpError} if there is no such user
+ */
 export async function makeReset(db: Kysely<Tables>, author: Author, userId: string): Promise<string> {
   const { text, hash } = makeToken()
   const { password_hash: passwordHash } = await db
     .selectFrom('users')
     .select('password_hash')
     .where('id', '=', userId)
-    .executeTakeFirstOrThrow()
+    .executeTakeFirstOrThrow(() => missingRecord(users, userId))
   const reset = {
     hash,
     fingerprint: fingerprintOf(passwordHash),

@@ -54,6 +54,8 @@ export interface RecordKind {
   readonly change: TObject
   /** The properties of the schema that are links. All others are columns. */
   readonly links: Readonly<Record<string, Link>>
+  /** The properties of the schema that are computed. Undefined if there are none. */
+  readonly computed?: Readonly<Record<string, RawBuilder<unknown>>>
   /** Every column is a filter, and a text's beginning and a time's or number's range, too. A kind adds its links. */
   readonly filters: Readonly<Record<string, Filter>>
   /** The values of the filters, all optional. */
@@ -99,11 +101,9 @@ export interface RecordKind {
 }
 
 /** What leaves lines in the audit: records of a kind, or the rows of another table. */
-export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' | 'constraints'> {
+export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' | 'computed' | 'constraints'> {
   /** The column with the id that lines name. Default: id. */
   readonly key?: string
-  /** The fields that are not columns of the table. */
-  readonly computed?: Readonly<Record<string, RawBuilder<unknown>>>
 }
 
 /** The type of a kind's records. */
