@@ -8,7 +8,9 @@ import {
   RouteResourceNotFoundError,
 } from '../src/errors/http-errors.ts'
 import { sendFailure } from '../src/errors/send-error.ts'
+import { longestDomain } from '../src/entities.ts'
 import type { Constraints } from '../src/http/declared-routes.ts'
+import { normaliseHost } from '../src/http/host.ts'
 import { decodeUtf8, pathOf, queryOf } from '../src/http/request.ts'
 import { hasRequest } from './checks.ts'
 
@@ -30,6 +32,7 @@ const noFrontPage = { remedy: null }
 /** Answers requests that match no route: with a redirect to the other slash form, a 405 or a 404. */
 async function notFound(app: FastifyInstance) {
   const { routeTable } = app
+  const { licenses } = app.entities
 
   // The last onRequest hook and not the handler, so preHandler hooks do not run for unmatched requests.
   app.addHook(
@@ -51,7 +54,10 @@ async function notFound(app: FastifyInstance) {
     },
   )
 
-  app.setNotFoundHandler(function answerNotFound(request) {
+  app.setNotFoundHandler(async function answerNotFound(request) {
+    // Reached by reply.callNotFound() alone, in hooks that may run before that of the license.
+    const domain = normaliseHost(request.host)
+    if (domain !== null && domain.length <= longestDomain) request.license ??= await licenses.read(domain)
     throw noRouteError(request, pathOf(request.originalUrl))
   })
 
@@ -88,4 +94,8 @@ function noRouteMessage({ method, headers: { referer } }: FastifyRequest, path: 
   return `No route found for "${method} ${path}"${referer ? ` (from "${decodeUtf8(referer)}")` : ''}`
 }
 
-export default fp(notFound, { name: 'not-found', dependencies: ['route-table', 'request-checker'], fastify: '5.x' })
+export default fp(notFound, {
+  name: 'not-found',
+  dependencies: ['entities', 'route-table', 'request-checker'],
+  fastify: '5.x',
+})

@@ -226,7 +226,8 @@ for (const [name, { ask, asked, fail, thrown, sleep, transact, stream, callbacks
       const { database, duration } = await profileOf(t, () => Promise.all([sleep(), sleep()]))
       const [first, second] = database?.queries ?? []
       const waited = Number(second?.waited)
-      t.ok(waited - Number(first?.waited) >= 15, `waited ${waited} ms`)
+      // A busy machine may block the event loop meanwhile, which is no wait.
+      t.ok(waited + Number(second?.blocked) - Number(first?.waited) >= 15, JSON.stringify(database))
       t.ok(waited + Number(second?.duration) <= duration, 'no time is in both')
       t.equal(database?.waited, waited)
     })
