@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The long tier: stress, soak, Fastify's own tests, the suite on Node 24, and the benchmarks. It takes about two hours
-# and needs the npm registry, nginx, HAProxy, and PostgreSQL at BENCH_DATABASE_URL.
+# The long tier: stress, soak, Fastify's own tests, the suite on Node 24, and the benchmarks. It also replaces the
+# pictures of the READMEs. It takes about two hours and needs the npm registry, nginx, HAProxy, Chromium, and PostgreSQL
+# at BENCH_DATABASE_URL.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,7 @@ on_node_24 () { PATH="$scratch/node_modules/node/bin:$PATH" "$@"; }
 npm run types && node build.js test bench || exit
 step node dist/test/runner/run.js long
 for show in coherence lost-database flood pipelined-flood fuzz restarts upgrade soak; do step npm run "show:$show"; done
+step npm run pictures
 step npm run -w fastify-profiler judge:fastify
 for bench in agents bugs compare cost live search testing truth; do step npm run -w fastify-profiler "bench:$bench"; done
 for bench in plugins profiler overload mechanisms profiler-mechanisms; do step npm run -w bench "$bench"; done
