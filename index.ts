@@ -28,15 +28,8 @@ export { type Content, html, Markup } from './src/pages/html.ts'
 export { wordsFor } from './src/pages/words.ts'
 
 export { Type, type Static } from 'typebox'
-export {
-  type Command,
-  command,
-  CommandError,
-  flag as flagOption,
-  text as textOption,
-  UsageError,
-} from './cli/command.ts'
-export { listWriter, type Terminal, writeOutcome } from './cli/terminal.ts'
+export { command, CommandError, flag as flagOption, text as textOption, UsageError } from './cli/command.ts'
+export { type Command, listWriter, type Terminal, writeOutcome } from './cli/terminal.ts'
 export { commandAuthor, settingsOf, withDatabase } from './cli/with-database.ts'
 export * from './src/settings.ts'
 

@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import { auditedOf, auditFiltersOf, type AuditLine, listAudit } from '../src/records/audit.ts'
 import type { Audited, RecordKind } from '../src/records/record-kind.ts'
 import { formats, keywordsOf } from '../src/records/validation.ts'
-import { type Command, command, flag, text } from './command.ts'
+import { command, flag, text } from './command.ts'
 import { readFields, readLimit } from './record-options.ts'
-import { cellOf, cut, listWriter } from './terminal.ts'
+import { type Command, cellOf, cut, listWriter } from './terminal.ts'
 import { withDatabase } from './with-database.ts'
 
 /** Lines per query. */

@@ -1,19 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { reasonOf } from '../src/errors/start-error.ts'
-import type { Terminal } from './terminal.ts'
-
-export interface Command {
-  /** The words that call it: ["user", "add"]. */
-  name: readonly string[]
-  /** The synopsis: "user add <email> [--admin]". */
-  usage: string
-  /** One line of help. */
-  summary: string
-  /** The rest of the help. */
-  details: string
-  /** @param words the arguments after the name */
-  run: (words: readonly string[], terminal: Terminal) => Promise<void>
-}
+import type { Command, Terminal } from './terminal.ts'
 
 /** A mistyped command, shown as one line with a hint to the help. */
 export class UsageError extends Error {

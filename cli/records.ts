@@ -8,7 +8,7 @@ import {
   listRecords,
   removeRecord,
 } from '../src/records/repository.ts'
-import { type Command, command, flag, text, UsageError } from './command.ts'
+import { command, flag, text, UsageError } from './command.ts'
 import {
   describeFields,
   describeReferences,
@@ -20,7 +20,7 @@ import {
   referenceOptions,
   wordOf,
 } from './record-options.ts'
-import { cellOf, listWriter, renderTable, type Terminal, writeOutcome, writeWarning } from './terminal.ts'
+import { type Command, cellOf, listWriter, renderTable, type Terminal, writeOutcome, writeWarning } from './terminal.ts'
 import { allOrNothing, commandAuthor, unlessRefused, withDatabase } from './with-database.ts'
 
 /** Records per query. */

@@ -1,6 +1,21 @@
-import type { Additions } from '../app.ts'
+import type { TObject } from 'typebox'
 import type { Database, DatabaseOptions } from '../src/database/database.ts'
+import type { Migrations } from '../src/database/migrations.ts'
 import { reasonOf } from '../src/errors/start-error.ts'
+import type { RecordKind } from '../src/records/record-kind.ts'
+
+export interface Command {
+  /** The words that call it: ["user", "add"]. */
+  name: readonly string[]
+  /** The synopsis: "user add <email> [--admin]". */
+  usage: string
+  /** One line of help. */
+  summary: string
+  /** The rest of the help. */
+  details: string
+  /** @param words the arguments after the name */
+  run: (words: readonly string[], terminal: Terminal) => Promise<void>
+}
 
 /** The streams, the user and the database of a command. */
 export interface Terminal {
@@ -14,8 +29,13 @@ export interface Terminal {
   openDatabase: (options?: Pick<DatabaseOptions, 'onCreation'>) => Promise<Database>
   /** The port of the server on this machine, for links. Default: 3000. */
   port?: () => number
-  /** What an application that is built on Portico adds. Default: nothing. */
-  additions?: Additions
+  /** What an application that is built on Portico adds, as `Additions` describes it. Default: nothing. */
+  additions?: {
+    records?: readonly RecordKind[]
+    commands?: readonly Command[]
+    seeds?: Migrations
+    settings?: TObject
+  }
 }
 
 /**
