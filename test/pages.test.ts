@@ -52,7 +52,7 @@ t.test('a page of a site shows who is signed in, and for admins why others do no
   t.match((await visit('/doors', { cookie })).body, 'admin@museum.test')
   await database.db.updateTable('licenses').set({ suspended: true }).where('domain', '=', host).execute()
   app.entityCache.change('licenses', host)
-  t.match((await visit('/doors', { cookie })).body, 'Only admins see this site')
+  t.match((await visit('/doors', { cookie })).body, 'Only admins see it')
   t.equal((await visit('/doors')).statusCode, 503)
   await database.db.updateTable('licenses').set({ suspended: false }).where('domain', '=', host).execute()
   app.entityCache.change('licenses', host)
