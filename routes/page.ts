@@ -5,6 +5,7 @@ import type {} from '../plugins/validity.ts'
 import type { Language } from '../src/entities.ts'
 import { etagOf } from '../src/http/etag.ts'
 import { negotiateType } from '../src/http/negotiation.ts'
+import { pathOf, queryOf } from '../src/http/request.ts'
 import { renderClosureNotice } from '../src/pages/closure-view.ts'
 import { type Content, html, Markup } from '../src/pages/html.ts'
 import { formStyle, policyWith, renderSmallPage } from '../src/pages/site-page.ts'
@@ -60,8 +61,8 @@ function sendWithTag(reply: FastifyReply, body: string): FastifyReply {
 
 /** The page that the visitor comes back to, in the language of the cookie. */
 function withoutLocale(url: string): string {
-  const [path = '', query] = url.split('?')
-  const rest = new URLSearchParams(query)
+  const path = pathOf(url)
+  const rest = new URLSearchParams(queryOf(url))
   rest.delete('_locale')
   return rest.size === 0 ? path : `${path}?${rest}`
 }

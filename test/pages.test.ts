@@ -48,6 +48,10 @@ t.test('a page of a site has its name, its languages and the words of the visito
 
 t.test('a page of a site shows who is signed in, and for admins why others do not see it', async t => {
   const cookie = await signIn(app, { host, email: 'admin@museum.test' })
+t.test('a switch of languages comes back to the whole query, whatever is in it', async t => {
+  t.match((await visit('/doors?_locale=en&q=who?&room=1')).body, 'name="next" value="/doors?q=who%3F&#38;room=1"')
+})
+
   t.notMatch((await visit('/doors')).body, 'admin@museum.test')
   t.match((await visit('/doors', { cookie })).body, 'admin@museum.test')
   await database.db.updateTable('licenses').set({ suspended: true }).where('domain', '=', host).execute()
