@@ -214,6 +214,8 @@ async function application(app: FastifyInstance, { cookieSecrets, files, routes 
     app.register(import('@fastify/static'), {
       root: resolve(files),
       wildcard: false,
+      // The router would take these characters for patterns, and * in the middle of a path would end the process.
+      globIgnore: ['**/*[:*]*', '**/*[:*]*/**'],
       index: false,
       cacheControl: false,
       decorateReply: false,
