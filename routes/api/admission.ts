@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { signInPath } from '../../plugins/access.ts'
-import type {} from '../../plugins/bearer.ts'
+import { acceptsTokens } from '../../plugins/bearer.ts'
 import { ForbiddenHttpError, type HttpError, UnauthorizedHttpError } from '../../src/errors/http-errors.ts'
 import type { Author } from '../../src/records/audit.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
@@ -20,7 +20,12 @@ export function requireAdmin(request: FastifyRequest, reply: FastifyReply, done:
 /** The error for a request that only admins may make: 401 without a user, 403 with another user. */
 export function notAdmin(request: FastifyRequest): HttpError {
   if (request.user === null) {
-    return new UnauthorizedHttpError('Sign in as an admin.', request.domain, signInPath(request), true)
+    return new UnauthorizedHttpError(
+      'Sign in as an admin.',
+      request.domain,
+      signInPath(request),
+      acceptsTokens(request),
+    )
   }
   return new ForbiddenHttpError(`Only admins may do this, and you are signed in as ${request.user.email}.`)
 }

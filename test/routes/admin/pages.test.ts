@@ -34,6 +34,7 @@ t.test('only admins see the pages, and others what the API answers them', async 
     t.match(page.headers['content-type'], /^text\/html/)
     const nobody = await open(path, { cookie: '' })
     t.equal(nobody.statusCode, 401, path)
+    t.notMatch(nobody.headers['www-authenticate'], 'Bearer', 'API tokens open no page')
     t.match(nobody.body, `href="/login?next=${encodeURIComponent(path)}"`)
     t.match(nobody.text, 'Sign in as an admin.')
     const other = await open(path, { cookie: visitor })
