@@ -43,8 +43,8 @@ export function sendAdminPage(request: FastifyRequest, reply: FastifyReply, page
     title: `${title} – ${words.admin} – ${license.name}`,
     style: adminStyle,
     header: [
-      renderClosureNotice(closure, locale, true),
-      request.user && renderSession(request.user, locale, { isSentence: false }),
+      renderClosureNotice(closure, words.language, true),
+      request.user && renderSession(request.user, words.language, { isSentence: false }),
       html`
       <nav class="places" aria-label="${words.admin}"><ul><li><a href="/">${license.name}</a></li>${places.map(
         ([href, name]) => html`
@@ -58,7 +58,7 @@ export function sendAdminPage(request: FastifyRequest, reply: FastifyReply, page
       ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
       ${main}`,
   })
-  return sendPage(reply, rendered)
+  return sendPage(reply.header('content-language', words.language), rendered)
 }
 
 /** Renders a value of a record: a time in UTC, and a reference as a link. */

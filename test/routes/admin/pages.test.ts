@@ -325,7 +325,9 @@ t.test('a license without languages has pages in the default language, and Dutch
   const cookie = await import('../../support/sign-in.ts').then(({ signIn }) =>
     signIn(app, { host: 'dutch.test', email: 'admin@museum.test' }),
   )
-  const { body, text } = await open('/admin/museums/new', { host: 'dutch.test', cookie })
+  const { headers, body, text } = await open('/admin/museums/new', { host: 'dutch.test', cookie })
+  t.equal(headers['content-language'], 'en')
   t.match(body, '<html lang="en">')
+  t.match(text, 'Change password')
   t.match(text, 'Add museum')
 })
