@@ -52,6 +52,16 @@ t.test('the fields of a record that code has added are typed', async t => {
   t.equal(await portico.readRecord(db, talks, id), undefined)
 })
 
+t.test('a value that is undefined counts as missing, as in JSON', async t => {
+  // @ts-expect-error -- Only refused by compilers that are as strict as this one.
+  const added = await portico.createRecord(db, author, talks, { title: 'Bridges', seats: undefined })
+  t.equal(added.seats, 30)
+  // @ts-expect-error -- As above.
+  const { after } = await portico.changeRecord(db, author, talks, added.id, { title: undefined, seats: 20 })
+  t.match(after, { title: 'Bridges', seats: 20 })
+  await portico.removeRecord(db, author, app.recordKinds, talks, added.id)
+})
+
 t.test('the compiler refuses fields, filters and sorts that a kind does not have', async t => {
   const refused = [
     // @ts-expect-error -- The field is misspelled.

@@ -161,8 +161,9 @@ export async function createRecord<Kind extends RecordKind>(
   values: NewRecordOf<Kind>,
 ): Promise<RecordOf<Kind>> {
   assertValid(kind.create, values)
-  assertConsistent(kind, values)
-  const { columns, links } = split(kind, await kind.prepare(values))
+  const given = definedIn(values)
+  assertConsistent(kind, given)
+  const { columns, links } = split(kind, await kind.prepare(given))
   return await db
     .transaction()
     .execute(async transaction => {
@@ -199,11 +200,12 @@ export async function changeRecord<Kind extends RecordKind>(
   assertCurrent: (record: RecordOf<Kind>) => void = () => {},
 ): Promise<Change<RecordOf<Kind>>> {
   assertValid(kind.change, values)
+  const given = definedIn(values)
   // Before the transaction, because hashing a password takes long.
-  const prepared = await kind.prepare(values)
+  const prepared = await kind.prepare(given)
   return await db
     .transaction()
-    .execute(transaction => changeRecordWithin(transaction, author, kind, id, values, prepared, assertCurrent))
+    .execute(transaction => changeRecordWithin(transaction, author, kind, id, given, prepared, assertCurrent))
     .catch((error: unknown) => {
       throw refusedWrite(kind, Object.keys(values), error) ?? error
     })
@@ -329,6 +331,11 @@ async function lock<Kind extends RecordKind>(
   const record = await readRecord(db, kind, id)
   if (record === undefined) throw missingRecord(kind, id)
   return record
+}
+
+/** Leaves out what is undefined, as JSON does. */
+function definedIn(values: Values): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
 function split(kind: RecordKind, values: Values) {
