@@ -303,6 +303,8 @@ t.test('the toolbar is only added where the body ends, not where its end tag is 
     '<html><body>x<script>var a = "</body>"</script>',
     `<body>x<!-- </body> --><p title="</body>">${here}</BODY >\n</html><!-- in 3 ms -->\n`,
     `<body>x${here}</body><script src="/live.js"></script><script>live()</script></html>`,
+    '<body>x<script>a.write("<body></body><script>b()<\\/script></html>")</script></html>',
+    '<body>x<script>a = "</body><!--"</script>y<!-- end -->',
     '<body><textarea></body></textarea>',
     '<body>x<script src="</body>"',
     '<body>text</body',
