@@ -161,11 +161,13 @@ function lostTime(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   const times = new Map(timeByKind(slices))
   const blocked = times.get('blocked') ?? 0
   const unaccounted = times.get('unaccounted') ?? 0
+  const by = blockers(profile)
+  const answer = by.length === 0 ? longAnswer(profile) : { location: null, answer: null }
   const isLost = unaccounted >= slowFrom && unaccounted > duration / 2
   return [
     ...waits(profile, slices),
     ...(blocked >= slowFrom && blocked >= duration * slowShare
-      ? [{ what: 'blocked' as const, time: blocked, by: blockers(profile), ...longAnswer(profile) }]
+      ? [{ what: 'blocked' as const, time: blocked, by, ...answer }]
       : []),
     ...(isLost ? [{ what: 'unaccounted' as const, time: unaccounted, location: null }] : []),
   ]
@@ -289,7 +291,7 @@ export function findingText(finding: Finding, duration: number): readonly [claim
 export const sampling = 'A sample shows which functions: the tool and command sample, or the header X-Profile: cpu.'
 
 function blockedRemedy({ answer, by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): Inline {
-  if (answer !== null && first === undefined) {
+  if (answer !== null) {
     return `Meanwhile the driver read the ${answer.rows.toLocaleString('en')} rows of query ${answer.query}. Ask for fewer, or for fewer columns.`
   }
   const why = 'No query or call is charged for it.'
