@@ -82,8 +82,8 @@ function has(sources: readonly string[], pattern: RegExp): boolean {
   return sources.some(source => pattern.test(source))
 }
 
-/** What may follow the end of the body: its page's end, comments, and scripts that a server has added. */
-const afterBody = /<\/html\s*>|<!--.*?-->|<script\b.*?<\/script\s*>/gis
+/** What may follow the end of the body: its page's end, comments of text, and scripts that a server has added. */
+const afterBody = /<\/html\s*>|<!--[^<]*?-->|<script\b.*?<\/script\s*>/gis
 
 /**
  * The index of the last `</body>`. Null if there is none, or if anything else follows, since the tag then stands in a
