@@ -261,6 +261,9 @@ t.test('many rows that a driver read while the event loop was blocked are named,
   const found = findingsOf(of, sliceTime(of)).find(({ what }) => what === 'blocked')
   t.match(found?.location, location)
   t.match(JSON.stringify(found && findingText(found, of.duration)), /read the 21,537 rows of query 2/)
+  const other = { ...of, eventLoop: { ...of.eventLoop, blocked: [{ start: 20, duration: 50, by: 'another' }] } }
+  const blamed = findingsOf(other, sliceTime(other)).find(({ what }) => what === 'blocked')
+  t.equal(blamed?.location, null, 'code of another request is not at the line of the query')
 })
 
 t.test('the cause of a wait is what the pool counted when it was asked, and nothing else', async t => {

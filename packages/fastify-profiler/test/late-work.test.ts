@@ -59,6 +59,15 @@ t.test('what begins or fails after the profile is stored is added to it', async 
       succeeds: async () => {
         void pool.query('select sleep 200')
       },
+      connects: async () => {
+        const client = await new pg.Pool({ host: '127.0.0.1', port, user: 'tester', allowExitOnIdle: true }).connect()
+        void client.query('select sleep 200').finally(() => client.release(true))
+      },
+      waits: async () => {
+        const slow = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 1 })
+        const query = async () => slow.query('select sleep 200')
+        void Promise.all([query(), query()]).finally(() => slow.end())
+      },
       calls: async () => {
         void answered().then(async () => (await fetch(`${origin}/broken`)).text())
       },
@@ -69,13 +78,16 @@ t.test('what begins or fails after the profile is stored is added to it', async 
     t,
   )
   const tokens: Record<string, string> = {}
-  for (const path of ['begins', 'fails', 'succeeds', 'calls', 'logs']) tokens[path] = await ask(`/${path}`)
+  const paths = ['begins', 'fails', 'succeeds', 'connects', 'waits', 'calls', 'logs']
+  for (const path of paths) tokens[path] = await ask(`/${path}`)
   answers.emit('stored')
   const cases: Array<[path: string, panel: string, said: RegExp]> = [
     ['begins', 'database', /fail begun late.*after the response.*failed: .*cannot fail begun late/],
     ['begins', 'performance', /1 query failed after the response/],
     ['fails', 'database', /1 failed[^]*fail after sleep 200.*after the response.*failed: .*cannot/],
     ['succeeds', 'database', /\| 1 \| [\d.]+ ms.*select sleep 200.*after the response/],
+    ['connects', 'database', /query: 1 [^]*\| 1 \| [\d.]+ ms.*select sleep 200/],
+    ['waits', 'database', /longest wait for a connection: [\d.]+ ms[^]*\| 2 \| [\d.]+ ms/],
     ['calls', 'http-client', /broken.*after the response.*503/],
     ['calls', 'performance', /1 call failed after the response/],
     ['logs', 'logs', /error .*after the response.*The museum burns/],
@@ -87,7 +99,7 @@ t.test('what begins or fails after the profile is stored is added to it', async 
   t.match(list, /begins[^]*1 failed query/)
   t.match(await pageOf(app, 'search?q=failed:call'), /calls[^]*1 failed call/)
   t.match(await pageOf(app, ''), /GET \/begins: 1 query failed after the response/)
-  t.equal((await app.profiler.search({})).total, 5, 'each has one profile')
+  t.equal((await app.profiler.search({})).total, 7, 'each has one profile')
 })
 
 t.test('what comes late is masked with the secrets of its request, and hostile values do no harm', async t => {

@@ -152,6 +152,16 @@ t.test('a query with a masked value is not explained', async t => {
   })
 })
 
+t.test('a query is explained whatever its texts contain', async t => {
+  for (const text of ["it's\t\\", '\\" or "', "\\'\n\\u12", '\0\u001b']) {
+    t.match(
+      await planOf('select * from works where email = ?', [text]),
+      { verdicts: [{ claim: all }] },
+      JSON.stringify(text),
+    )
+  }
+})
+
 // Each ends a literal in one of the modes or character sets, if it is escaped as in another.
 const hostile = [
   "\\' or 1 = 1 -- ",

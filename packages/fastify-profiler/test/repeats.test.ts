@@ -129,6 +129,7 @@ const loops: Record<string, [run: () => Promise<unknown>, remedy: string]> = {
     ),
     'delete from visits where room = any($1)',
   ],
+  'a table of a schema': [each(id => `select * from museum."rooms" where id = ${id}`), 'from rooms where id = any($1)'],
 }
 
 for (const [name, [run, remedy]] of Object.entries(loops)) {

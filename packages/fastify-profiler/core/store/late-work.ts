@@ -144,11 +144,12 @@ function addPart(profile: Profile, { database, exceptions = [], http, logs = [] 
   profile.exceptions.push(...exceptions.map(exception => ({ ...exception, parent: parentOf(exception) })))
   profile.logs.push(...logs)
   if (database != null) {
-    const { failed, queries, rows, shapes } = database
+    const { failed, queries, rows, shapes, waited } = database
     const all = (profile.database ??= { ...database, count: 0, failed: 0, rows: 0, repetitions: [], queries: [] })
     all.count += addCalls(all.queries, queries)
     all.failed += failed
     all.rows += rows
+    all.waited = Math.max(all.waited, waited)
     all.shapes = Math.max(all.shapes, shapes, new Set(all.queries.map(({ sql }) => sql)).size)
   }
   if (http != null) {

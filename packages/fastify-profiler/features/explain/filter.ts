@@ -140,7 +140,8 @@ function namesIn(expression: string): readonly string[] {
   return withoutTexts(expression).match(/[a-z_"][\w".]*/gi) ?? []
 }
 
-function withoutTexts(expression: string): string {
+/** An expression with its texts empty, and without types. */
+export function withoutTexts(expression: string): string {
   return expression.replace(/'(?:[^']|'')*'/g, "''").replace(/::[a-z][\w ]*/g, '')
 }
 

@@ -21,8 +21,9 @@ export async function explainOnMysql(client: ExplainClient, query: Query, run: b
   const explained = await client.query({ ...asked, queryMode: 'extended' })
   const plan = textOf(valuesOf(explained.rows[0])[0])
   const steps: Step[] = []
-  // MariaDB copies the backslashes of a condition as they are.
-  addSteps(JSON.parse(plan.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')), -1, steps)
+  // MariaDB copies the backslashes and tabs of a condition as they are.
+  const escaped = plan.replace(/(\\["\\/bfnrtu])|\\/g, (_, pair?: string) => pair ?? '\\\\').replace(/\p{Cc}/gu, ' ')
+  addSteps(JSON.parse(escaped), -1, steps)
   const words = [...new Set(sql.match(/[\p{L}\p{N}_$]+/gu))]
   const known = await client.query({ ...placed(columnQuery, [words]), queryMode: 'extended' })
   const tables = new Map<string, Map<string, string>>()

@@ -1,4 +1,4 @@
-import { type Immutable, indexesFor, type Table } from './filter.ts'
+import { type Immutable, indexesFor, parts, type Table, withoutTexts } from './filter.ts'
 import { childrenOf, type PlanNode } from './plan.ts'
 
 /** What a plan means. */
@@ -169,12 +169,19 @@ function joined(node: PlanNode, nodes: readonly PlanNode[], { immutable, tables 
 function filteredAfterJoin(node: PlanNode, nodes: readonly PlanNode[]): Verdict[] {
   const { actual, filter, type } = node
   const sides = childrenOf(nodes, node)
-  if (sides.length !== 2 || filter === null || !/(?:Join|Nested Loop)$/.test(type) || !/ OR /.test(filter)) return []
+  if (sides.length !== 2 || filter === null || !/(?:Join|Nested Loop)$/.test(type)) return []
+  if (!parts(filter, ' AND ').some(isOrOfTables)) return []
   const read = Math.max(...sides.map(side => side.actual ?? side.expected))
   const kept = actual ?? node.expected
   if (read < manyRows || kept > read * smallPart) return []
   const claim = `Joins ${exact(read)} rows to keep ${actual === null ? 'about ' : ''}${exact(kept)}: an OR compares columns of both sides.`
   return warning(claim, 'One statement for each alternative, joined by UNION, can look each up in an index.')
+}
+
+/** Whether a term has alternatives that name columns of several tables. A filter after an outer join may name one. */
+function isOrOfTables(term: string): boolean {
+  const names = [...withoutTexts(term).matchAll(/([a-z_]\w*)"?\."?[a-z_]/gi)].map(([, name]) => name)
+  return parts(term, ' OR ').length > 1 && new Set(names).size > 1
 }
 
 /** The first rows of a table that is sorted as a whole. */

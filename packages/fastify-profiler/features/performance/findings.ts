@@ -44,6 +44,8 @@ export type Finding = { time: number; location: Location | null } & (
   | { what: 'unaccounted' }
 )
 
+type Repeated = Extract<Finding, { what: 'repeated' }>
+
 /** A line that sends one query this often repeats it. */
 const repetitionsFrom = 5
 
@@ -96,7 +98,7 @@ export function wastefulCalls(profile: Profile): Finding[] {
 }
 
 /** The repetitions that the drivers have told of, or else those on the timeline of what no driver tells of. */
-function repeatedQueries(profile: Timed): Finding[] {
+function repeatedQueries(profile: Timed): Repeated[] {
   if (profile.database != null) return profile.database.repetitions.map(findingOf)
   return gatherCalls(profile)
     .filter(
@@ -119,7 +121,7 @@ function withOwnTime(finding: Finding, { database, spans }: Profile, slices: rea
   return { ...finding, time: Math.min(finding.time, own.length > 0 ? lengthOf(own) : most, most) }
 }
 
-function findingOf(repetition: Repetition): Finding {
+function findingOf(repetition: Repetition): Repeated {
   const { duration, locations } = repetition
   return { what: 'repeated', repetition, time: duration, location: locations[0] ?? null }
 }
@@ -133,11 +135,10 @@ function rowsOf(profile: Profile): Finding[] {
     .map(row => ({ what: 'row', ...row }))
 }
 
-/** Whether a query is one of those that a finding says are repeated. */
-export function isRepeated({ kind, location }: Span, profile: Timed): boolean {
-  return (
-    kind === 'query' && repeatedQueries(profile).some(({ location: line }) => isSameLine(line ?? undefined, location))
-  )
+/** Whether a finding says N+1 of a query. Equal queries and single writes have other names. */
+export function isLoop({ kind, location }: Span, profile: Timed): boolean {
+  const loops = repeatedQueries(profile).filter(({ repetition }) => repetition.kind === 'loop')
+  return kind === 'query' && loops.some(({ location: line }) => isSameLine(line ?? undefined, location))
 }
 
 function isSameLine(one: Location | undefined, other: Location | null): boolean {
@@ -161,11 +162,13 @@ function lostTime(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   const times = new Map(timeByKind(slices))
   const blocked = times.get('blocked') ?? 0
   const unaccounted = times.get('unaccounted') ?? 0
+  const by = blockers(profile)
+  const answer = by.length === 0 ? longAnswer(profile) : { location: null, answer: null }
   const isLost = unaccounted >= slowFrom && unaccounted > duration / 2
   return [
     ...waits(profile, slices),
     ...(blocked >= slowFrom && blocked >= duration * slowShare
-      ? [{ what: 'blocked' as const, time: blocked, by: blockers(profile), ...longAnswer(profile) }]
+      ? [{ what: 'blocked' as const, time: blocked, by, ...answer }]
       : []),
     ...(isLost ? [{ what: 'unaccounted' as const, time: unaccounted, location: null }] : []),
   ]
@@ -289,7 +292,7 @@ export function findingText(finding: Finding, duration: number): readonly [claim
 export const sampling = 'A sample shows which functions: the tool and command sample, or the header X-Profile: cpu.'
 
 function blockedRemedy({ answer, by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): Inline {
-  if (answer !== null && first === undefined) {
+  if (answer !== null) {
     return `Meanwhile the driver read the ${answer.rows.toLocaleString('en')} rows of query ${answer.query}. Ask for fewer, or for fewer columns.`
   }
   const why = 'No query or call is charged for it.'

@@ -19,7 +19,7 @@ import {
   type TimeSlice,
   timesOf,
 } from './exclusive-time.ts'
-import { isRepeated } from './findings.ts'
+import { isLoop } from './findings.ts'
 
 /** A rectangle of a bar, in the unit of its scale. */
 export interface BarPiece {
@@ -285,10 +285,10 @@ function phaseOf({ hook, kind, routeLevel }: Span): string | null {
 }
 
 function renderMarks(span: Span, all: readonly Span[], profile: Timed): Markup {
-  const isLoop = timesOf(all) > 1 && isRepeated(span, profile)
+  const isMarked = timesOf(all) > 1 && isLoop(span, profile)
   const telling = all.find(({ outcome }) => outcome === 'threw' || outcome === 'unfinished') ?? span
   const isUsual = telling.outcome === 'continued' || (telling.outcome === 'replied' && span.hook === null)
-  return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderBadge(telling.outcome, outcomeTones[telling.outcome])}`
+  return html`${isMarked && renderBadge('N+1', 'warning')}${!isUsual && renderBadge(telling.outcome, outcomeTones[telling.outcome])}`
 }
 
 function renderOrigin({ location, plugin }: Span, context: TimedContext): Markup | null {

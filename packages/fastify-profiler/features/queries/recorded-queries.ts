@@ -234,8 +234,7 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
 
 function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask: Mask): Query {
   const { system, statement, duration, waited, blocked, rows, failure, location, transaction } = query
-  // A connection may have been asked for before the query.
-  const start = query.ended === undefined ? query.start : query.ended - waited - blocked - (duration ?? 0)
+  const start = startOf(query)
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   return {
     system,
@@ -251,6 +250,13 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
     transaction,
     ...(isAfterResponse(time, start + waited + blocked + (duration ?? Infinity)) && { isLate: true }),
   }
+}
+
+/** When a query began, with a wait for its connection before. It is the same before and after the query's end. */
+function startOf({ blocked, duration, ended, start, wait, waited }: RecordedQuery): number {
+  if (ended !== undefined) return ended - waited - blocked - (duration ?? 0)
+  if (wait === null || wait.duration < shortestWait) return start
+  return start - Math.max(0, Math.min(wait.duration, start - wait.start))
 }
 
 function maskRepetition(repetition: Repetition, mask: Mask): Repetition {

@@ -82,8 +82,8 @@ function has(sources: readonly string[], pattern: RegExp): boolean {
   return sources.some(source => pattern.test(source))
 }
 
-/** What may follow the end of the body: its page's end, comments, and scripts that a server has added. */
-const afterBody = /<\/html\s*>|<!--.*?-->|<script\b.*?<\/script\s*>/gis
+/** What may follow the end of the body: its page's end, comments of text, and scripts that a server has added. */
+const afterBody = /<\/html\s*>|<!--[^<]*?-->|<script\b.*?<\/script\s*>/gis
 
 /**
  * The index of the last `</body>`. Null if there is none, or if anything else follows, since the tag then stands in a
@@ -92,6 +92,9 @@ const afterBody = /<\/html\s*>|<!--.*?-->|<script\b.*?<\/script\s*>/gis
 export function endOfBody(page: string): number | null {
   const last = [...page.matchAll(/<\/body\s*>/gi)].at(-1)
   if (last === undefined) return null
+  // A script that writes a page with a script of its own reads as a body's end, up to its own end.
+  const before = page.slice(0, last.index).toLowerCase()
+  if (before.lastIndexOf('<script') > before.lastIndexOf('</script')) return null
   const rest = page.slice(last.index + last[0].length).replace(afterBody, '')
   return rest.trim() === '' ? last.index : null
 }

@@ -56,6 +56,9 @@ t.test('repetitions of a query are one line with its number and time, and a mark
   t.match(text, /N\+1.*<td class="number">6\.00</s)
   t.equal(text.match(/<rect class="sql"/g)?.length, 6)
   t.notMatch(waterfall(spans, 0, { database: exampleUse([]) }), 'N+1')
+  for (const kind of ['duplicate', 'writes'] as const) {
+    t.notMatch(waterfall(spans, 0, { database: { ...exampleUse([]), repetitions: [{ ...loop, kind }] } }), 'N+1', kind)
+  }
 })
 
 t.test('bars that overlap or cannot be told apart are drawn as one piece', async t => {
