@@ -51,5 +51,5 @@ do {
 const removed = await api.DELETE('/api/license-types/{id}', { params: { path: { id } } })
 console.log(`Removed it: ${removed.response.status}.`)
 
-const invalid = await api.POST('/api/museums', { body: { license_id: 'first', name: 'Depot' } })
+const invalid = await api.POST('/api/museums', { body: { license_id: 'first', name: 'Depot', url: null } })
 if (invalid.error) tell(invalid.error)

@@ -110,8 +110,8 @@ async function runScript(t: Test, script: string) {
   const folder = makeFolder(t)
   copyFileSync('package.json', join(folder, 'package.json'))
   symlinkSync(join(process.cwd(), 'dist'), join(folder, 'dist'))
-  writeFileSync(join(folder, 'build.js'), '')
-  copyFileSync('dev.js', join(folder, 'dev.js'))
+  writeFileSync(join(folder, 'build.js'), 'export async function build() {}')
+  for (const file of ['dev.js', 'portico.js']) copyFileSync(file, join(folder, file))
   for (const watched of ['cli', 'packages', 'plugins', 'routes', 'src']) mkdirSync(join(folder, watched))
   const env = {
     ...process.env,
