@@ -152,8 +152,8 @@ t.test('a refused form says why beside each field, in the words of the API, and 
   t.match(empty, { statusCode: 400, text: /domain is missing\. .*name is missing\. .*type_id is missing\./ })
   const ends = await fill(site, { valid_from: '2027-01-02T00:00', valid_until: '2027-01-01T00:00' })
   t.match(ends, { statusCode: 400, text: /valid_until must be after valid_from\./ })
-  const taken = await fill('/admin/platforms/new', { name: 'web' })
-  await fill('/admin/platforms/new', { name: 'web' })
+  await add('platforms', { name: 'taken' })
+  const taken = await fill('/admin/platforms/new', { name: 'taken' })
   t.match(taken, { statusCode: 409, text: /name is taken\./ })
 })
 
