@@ -1,4 +1,4 @@
-import { renderErrorPage } from '../src/errors/error-page.ts'
+import { renderErrorPage, renderSiteErrorPage } from '../src/errors/error-page.ts'
 import { pageHeaders } from '../src/pages/site-page.ts'
 import type { BenchLicense } from './records.ts'
 
@@ -20,15 +20,18 @@ export function errorHeaders(license: BenchLicense | null, type: string) {
   return {
     vary: license === null ? 'Accept' : 'Cookie, Accept-Language, Accept',
     'cache-control': 'no-store',
-    'content-language': 'en',
+    'content-language': license !== null && type === 'text/html' ? language : 'en',
     'x-content-type-options': 'nosniff',
     'content-type': `${type}; charset=utf-8`,
     ...(type === 'text/html' && pageHeaders),
   }
 }
 
-export function errorBody(detail: string, type: string): string {
-  if (type === 'text/html') return renderErrorPage(404, 'Not Found', detail)
+export function errorBody(license: BenchLicense | null, detail: string, type: string): string {
+  if (type === 'text/html') {
+    if (license === null) return renderErrorPage(404, 'Not Found', detail)
+    return renderSiteErrorPage(404, detail, { name: license.name, locale: language }).page
+  }
   return JSON.stringify({ type: 'about:blank', title: 'Not Found', status: 404, detail })
 }
 

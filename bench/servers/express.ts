@@ -44,5 +44,8 @@ export default async function start({ database }: { database: BenchDatabase }) {
 
 function answerError(request: Request, response: Response<unknown, Locals>, detail: string): void {
   const type = request.accepts(types) || 'application/problem+json'
-  response.status(404).set(errorHeaders(response.locals.license, type)).send(errorBody(detail, type))
+  response
+    .status(404)
+    .set(errorHeaders(response.locals.license, type))
+    .send(errorBody(response.locals.license, detail, type))
 }

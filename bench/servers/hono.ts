@@ -47,5 +47,5 @@ function hostOf(context: Context<Environment>): string {
 
 function answerError(context: Context<Environment>, detail: string): Response {
   const type = accepts(context, { header: 'Accept', supports: types, default: 'application/problem+json' })
-  return context.body(errorBody(detail, type), 404, errorHeaders(context.get('license'), type))
+  return context.body(errorBody(context.get('license'), detail, type), 404, errorHeaders(context.get('license'), type))
 }

@@ -42,5 +42,5 @@ function answerError(context: Context, detail: string, license: BenchLicense | n
   const type = context.accepts(types) || 'application/problem+json'
   context.status = 404
   context.set(errorHeaders(license, type))
-  context.body = errorBody(detail, type)
+  context.body = errorBody(license, detail, type)
 }

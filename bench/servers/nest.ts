@@ -107,7 +107,7 @@ class ProblemFilter implements ExceptionFilter<NotFoundException> {
       .getResponse<FastifyReply>()
       .code(404)
       .headers(errorHeaders(license, type))
-      .send(errorBody(detail, type))
+      .send(errorBody(license, detail, type))
   }
 }
 
