@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs'
+import { appendFileSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { inspect } from 'node:util'
 
@@ -21,6 +21,9 @@ export function showMessage(message: Message): void {
   showRunning()
 }
 
+/** Keeps what failed, because run.ts repeats it below the table of coverage. */
+export const failuresFile = '.tap/failures.txt'
+
 /** Writes what failed as soon as it has. */
 export function showFailure({
   fullname,
@@ -30,7 +33,9 @@ export function showFailure({
   diag: { diff?: string; at?: unknown } | null
 }): void {
   const { diff, ...others } = diag ?? {}
-  write(`\n${fullname}\n${diff ?? ''}${inspect(others, { depth: 3, breakLength: 120 })}\n`)
+  const failure = `\n${fullname}\n${diff ?? ''}${inspect(others, { depth: 3, breakLength: 120 })}\n`
+  appendFileSync(failuresFile, failure)
+  write(failure)
   showRunning()
 }
 

@@ -33,6 +33,8 @@ export interface RecordedQuery extends RepeatedQuery {
   sent: number | null
   /** When it had its answer; undefined before. */
   ended?: number
+  /** Where the profile shows its start, even if it ends once the profile is stored; undefined before. */
+  shownStart?: number
   /** The time in which the event loop was blocked meanwhile. */
   blocked: number
   /** When it waited for a connection; null if it had one at once. */
@@ -234,7 +236,7 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
 
 function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask: Mask): Query {
   const { system, statement, duration, waited, blocked, rows, failure, location, transaction } = query
-  const start = startOf(query)
+  const start = (query.shownStart ??= startOf(query))
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   return {
     system,
@@ -252,7 +254,7 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
   }
 }
 
-/** When a query began, with a wait for its connection before. It is the same before and after the query's end. */
+/** When a query began, with a wait for its connection before. */
 function startOf({ blocked, duration, ended, start, wait, waited }: RecordedQuery): number {
   if (ended !== undefined) return ended - waited - blocked - (duration ?? 0)
   if (wait === null || wait.duration < shortestWait) return start
