@@ -20,7 +20,7 @@ on_node_24 () { PATH="$scratch/node_modules/node/bin:$PATH" "$@"; }
 
 npm run types && node build.js test bench || exit
 step node dist/test/runner/run.js long
-for show in coherence lost-database flood pipelined-flood fuzz restarts upgrade soak; do step npm run "show:$show"; done
+for show in pipelined-flood fuzz restarts soak; do step npm run "show:$show"; done
 step npm run pictures
 step npm run -w fastify-profiler judge:fastify
 for bench in agents bugs compare cost live search testing truth; do step npm run -w fastify-profiler "bench:$bench"; done

@@ -8,8 +8,10 @@ import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
 import { buildDebugged, panels } from '../plugins/debug/panels/panels.ts'
 import { build } from '../support/build.ts'
-import { addLicense } from '../support/records.ts'
+import { addLicense, addUser } from '../support/records.ts'
 import { makeFolder } from '../support/folder.ts'
+import { commandsOn } from '../support/run-command.ts'
+import { signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 import { testAccessibility } from './accessibility.ts'
 import { launch, testInChromium } from './chromium.ts'
@@ -70,6 +72,10 @@ async function testInBrowser(): Promise<void> {
     await tokenOf('/thrown', { headers: { 'x-profile': 'allocations' } }),
   ]
   const servedAgain = await tokenOf('/')
+  await addUser(database, { email: 'user@museum.test' })
+  const [name = '', value = ''] = (await signIn(app, { host: 'localhost', email: 'user@museum.test' })).split('=', 2)
+  await context.addCookies([{ name, value, url: origin }])
+  const link = await commandsOn(database).print(`user password user@museum.test --link --host ${origin}`)
   const saved = join(makeFolder(t), 'profile.html')
   await writeFile(saved, await (await fetch(`${origin}/_profiler/${thrown}/file`)).text())
 
@@ -78,6 +84,9 @@ async function testInBrowser(): Promise<void> {
     'the sign-in form': `http://protected.localhost:${port}/login`,
     'the page of a closed site': `http://closed.localhost:${port}/`,
     'the sign-in form of a closed site': `http://closed.localhost:${port}/login`,
+    'the form to change a password': '/password',
+    'the form to choose a password by a link': link.trim(),
+    'a link that does not work': '/password/reset?token=wrong',
     'the error page of a 404': '/version',
     'the 404 that visitors see': `${visited.replace('127.0.0.1', 'localhost')}/version`,
     'the 404 of a host without a license': `${visited}/version`,

@@ -54,8 +54,8 @@ async function testInBrowser(): Promise<void> {
   const browser = await launch(t)
 
   /** Signs in without JavaScript, and fails for a request to elsewhere. */
-  async function start(t: Test, email: string, width: number): Promise<Page> {
-    const viewport = { width, height: 900 }
+  async function start(t: Test, email: string): Promise<Page> {
+    const viewport = { width: 400, height: 900 }
     const context = await browser.newContext({ javaScriptEnabled: false, locale: 'en', viewport })
     t.teardown(() => context.close())
     const page = await context.newPage()
@@ -95,125 +95,90 @@ async function testInBrowser(): Promise<void> {
     await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name, exact: true }).click()
   }
 
-  for (const width of [400, 1280]) {
-    t.test(`an admin manages a site at ${width} px, without JavaScript`, async t => {
-      const page = await start(t, 'one@museum.test', width)
-      const domain = `site${width}.localhost`
-      await page.getByRole('link', { name: 'Administration' }).click()
-      await look(t, page, 'home')
+  t.test('an admin manages a site on a narrow screen, without JavaScript', async t => {
+    const page = await start(t, 'one@museum.test')
+    const domain = 'site.localhost'
+    await page.getByRole('link', { name: 'Administration' }).click()
+    await look(t, page, 'home')
 
-      await goTo(page, 'Licenses')
-      await look(t, page, 'list')
-      await follow(page, 'Add license')
-      await page.getByLabel('Domain', { exact: true }).fill(domain)
-      await page.getByLabel('Name', { exact: true }).fill('A New Site')
-      await page.getByLabel('Type', { exact: true }).selectOption('standard')
-      await page.getByLabel('en', { exact: true }).check()
-      await page.getByLabel('de', { exact: true }).check()
-      await page.getByLabel('first: de').check()
-      await look(t, page, 'form')
-      await press(page, 'Save')
-      t.equal(await page.getByRole('status').textContent(), 'Saved.')
-      await look(t, page, 'saved')
+    await goTo(page, 'Licenses')
+    await look(t, page, 'list')
+    await follow(page, 'Add license')
+    await page.getByLabel('Domain', { exact: true }).fill(domain)
+    await page.getByLabel('Name', { exact: true }).fill('A New Site')
+    await page.getByLabel('Type', { exact: true }).selectOption('standard')
+    await page.getByLabel('en', { exact: true }).check()
+    await page.getByLabel('de', { exact: true }).check()
+    await page.getByLabel('first: de').check()
+    await look(t, page, 'form')
+    await press(page, 'Save')
+    t.equal(await page.getByRole('status').textContent(), 'Saved.')
+    await look(t, page, 'saved')
 
-      await follow(page, 'Museums')
-      await follow(page, 'Add museum')
-      await page.getByLabel('License', { exact: true }).selectOption(domain)
-      await page.getByLabel('Name', { exact: true }).fill('Depot')
-      await press(page, 'Save')
-      await page.getByLabel('Name', { exact: true }).fill('The Depot')
-      await press(page, 'Save')
+    await follow(page, 'Museums')
+    await follow(page, 'Add museum')
+    await page.getByLabel('License', { exact: true }).selectOption(domain)
+    await page.getByLabel('Name', { exact: true }).fill('Depot')
+    await press(page, 'Save')
+    await page.getByLabel('Name', { exact: true }).fill('The Depot')
+    await press(page, 'Save')
 
-      const visitor = await browser.newPage({ locale: 'fr' })
-      const visit = async () => (await visitor.goto(origin.replace('office', `site${width}`)))?.status()
-      t.equal(await visit(), 200)
-      t.ok(await visitor.getByText('The Depot').isVisible())
-      t.equal(await visitor.locator('html').getAttribute('lang'), 'de', 'the default language came first')
+    const visitor = await browser.newPage({ locale: 'fr' })
+    const visit = async () => (await visitor.goto(origin.replace('office', 'site')))?.status()
+    t.equal(await visit(), 200)
+    t.ok(await visitor.getByText('The Depot').isVisible())
+    t.equal(await visitor.locator('html').getAttribute('lang'), 'de', 'the default language came first')
 
-      for (const [suspended, status] of [
-        [true, 503],
-        [false, 200],
-      ] as const) {
-        await goTo(page, 'Licenses')
-        await follow(page, domain)
-        await page.getByLabel('Suspended').setChecked(suspended)
-        await press(page, 'Save')
-        t.equal(await visit(), status)
-      }
-      await visitor.close()
-
-      await page.getByLabel('Domain', { exact: true }).fill('No host')
-      await press(page, 'Save')
-      t.match(await page.getByRole('alert').textContent(), 'This was not saved.')
-      t.ok(await page.getByText('domain must be a host').isVisible())
-      await look(t, page, 'refused')
-
-      await goTo(page, 'Tours')
-      await follow(page, 'Add tour')
-      await page.getByLabel('License', { exact: true }).selectOption(domain)
-      await page.getByLabel('Title', { exact: true }).fill('Doors of the World')
-      await press(page, 'Save')
-      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Tour: Doors of the World')
-
+    for (const [suspended, status] of [
+      [true, 503],
+      [false, 200],
+    ] as const) {
       await goTo(page, 'Licenses')
       await follow(page, domain)
-      await follow(page, 'Who changed it')
-      t.equal(await page.getByRole('row').filter({ hasText: 'one@museum.test' }).count(), 3)
-      await look(t, page, 'audit')
+      await page.getByLabel('Suspended').setChecked(suspended)
+      await press(page, 'Save')
+      t.equal(await visit(), status)
+    }
+    await visitor.close()
 
-      await goTo(page, 'Licenses')
-      await follow(page, domain)
-      await follow(page, 'Remove')
-      for (const fate of ['Museums: 1 removed with it', 'Tours: 1 removed with it']) {
-        t.ok(await page.getByText(fate).isVisible())
-      }
-      await look(t, page, 'removal')
-      await press(page, 'Remove')
-      t.equal(await page.getByRole('status').first().textContent(), 'Removed.')
-    })
-  }
+    await page.getByLabel('Domain', { exact: true }).fill('No host')
+    await press(page, 'Save')
+    t.match(await page.getByRole('alert').textContent(), 'This was not saved.')
+    t.ok(await page.getByText('domain must be a host').isVisible())
+    await look(t, page, 'refused')
 
-  t.test('an admin makes a token and takes it back, and makes a link to choose a password', async t => {
-    const page = await start(t, 'one@museum.test', 1280)
+    await goTo(page, 'Tours')
+    await follow(page, 'Add tour')
+    await page.getByLabel('License', { exact: true }).selectOption(domain)
+    await page.getByLabel('Title', { exact: true }).fill('Doors of the World')
+    await press(page, 'Save')
+    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Tour: Doors of the World')
+
+    await goTo(page, 'Licenses')
+    await follow(page, domain)
+    await follow(page, 'Who changed it')
+    t.equal(await page.getByRole('row').filter({ hasText: 'one@museum.test' }).count(), 3)
+    await look(t, page, 'audit')
+
+    await goTo(page, 'Licenses')
+    await follow(page, domain)
+    await follow(page, 'Remove')
+    for (const fate of ['Museums: 1 removed with it', 'Tours: 1 removed with it']) {
+      t.ok(await page.getByText(fate).isVisible())
+    }
+    await look(t, page, 'removal')
+    await press(page, 'Remove')
+    t.equal(await page.getByRole('status').first().textContent(), 'Removed.')
+
     await page.goto(`${origin}/admin/tokens/new`)
     await page.getByLabel('User', { exact: true }).selectOption('two@museum.test')
     await page.getByLabel('Name', { exact: true }).fill('ci')
     await press(page, 'Save')
-    t.match(await page.locator('code').textContent(), /^portico_[\w-]{43}$/)
     await look(t, page, 'token')
-    await follow(page, 'Back')
-    await look(t, page, 'tokens')
-    await follow(page, 'ci')
-    await look(t, page, 'one-token')
-    await follow(page, 'Remove')
-    await press(page, 'Remove')
-    t.match(await page.getByRole('main').textContent(), '0 found')
 
     await goTo(page, 'Users')
     await follow(page, 'two@museum.test')
-    await press(page, 'Save')
-    t.equal(await page.getByRole('status').textContent(), 'Saved.', 'a user needs no new password')
     await press(page, 'Make a link to choose a password')
     await look(t, page, 'link')
-    await page.goto(String(await page.locator('code').textContent()))
-    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Choose a new password')
-  })
-
-  t.test('of two admins who change a record, the second decides what stays', async t => {
-    const [one, two] = [await start(t, 'one@museum.test', 1280), await start(t, 'two@museum.test', 1280)]
-    for (const page of [one, two]) {
-      await page.goto(`${origin}/admin/languages`)
-      await follow(page, 'de')
-    }
-    await one.getByLabel('Name', { exact: true }).fill('Deutsch')
-    await press(one, 'Save')
-    await two.getByLabel('Name', { exact: true }).fill('Hochdeutsch')
-    await press(two, 'Save')
-    t.match(await two.getByRole('alert').textContent(), /^Changed by one@museum\.test meanwhile/)
-    t.ok(await two.getByText('Saved now: Deutsch').isVisible())
-    await look(t, two, 'outdated')
-    await press(two, 'Save')
-    t.equal(await two.getByRole('status').textContent(), 'Saved.')
-    t.equal(await two.getByLabel('Name', { exact: true }).inputValue(), 'Hochdeutsch')
   })
 }

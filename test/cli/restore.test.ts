@@ -210,7 +210,7 @@ const frisian = numberOf('"code":"fy"')
 const position = numberOf('"position":0')
 const last = exported.length
 const { tables } = JSON.parse(header)
-const { counts } = JSON.parse(ending)
+const tooHigh = { ...JSON.parse(ending).counts, users: 7 }
 const all = textOf(exported)
 const bytes = Buffer.from(all)
 const longTag = `nl${Array.from({ length: 10_000 }, (_, index) => `-x${index}`).join('')}`
@@ -221,7 +221,6 @@ const withTables = (tables: object) => withMembers({ tables })
 const noExport = 'The file is not an export of Portico.'
 const noHeader = 'The line is not the header of an export.'
 const noColumns = 'The line has no list of the columns of users.'
-const idTwice = 'The line has the column id of users twice.'
 const noJson = 'The line is not JSON.'
 const noUtf8 = 'The line is not UTF-8.'
 const cut = 'The export is cut off after this line.'
@@ -238,116 +237,57 @@ const unfit = /^The database refuses it: /
 const outOfRange = /^The database refuses it: .*out of range.*\.$/
 const missingValue = /^The database refuses it: .*not-null constraint\.$/
 const period = /^The database refuses it: .*licenses_valid_.*\.$/
-
 const tooLong = 'The line has more than 1,048,576 bytes.'
-const tooHigh = { ...counts, users: 7 }
-const strayLines = [
-  '{}',
-  '[]',
-  'null',
-  '7',
-  '{"table":"users"}',
-  '{"table":1,"record":{}}',
-  '{"table":"users","record":[]}',
-]
-const strayEndings = [
-  '{"counts":1,"next_ids":{}}',
-  '{"counts":{}}',
-  '{"counts":{"users":"1"},"next_ids":{}}',
-  '{"counts":{"users":1.5},"next_ids":{}}',
-  ...['5', '"0"', '"1; drop table users"', '"9223372036854775808"'].map(
-    id => `{"counts":{},"next_ids":{"users":${id}}}`,
-  ),
-]
 
 type Refused = [input: string | Buffer, line: number, reason: string | RegExp]
-
-/** A row for each value, which is named by it. */
-function forEach<Value>(
-  what: string,
-  values: readonly Value[],
-  row: (value: Value) => Refused,
-): Record<string, Refused> {
-  return Object.fromEntries(values.map(value => [`${what} ${value}`, row(value)]))
-}
 
 /** Exports that something is wrong about, the line at which a restore stops, and what it says. */
 const hostile: Record<string, Refused> = {
   'an empty file': ['', 1, 'The file has no export.'],
-  'a file with only the banner of npm': ['\n> portico@1.0.0 portico\n', 3, 'The file has no export.'],
-  'a file of many blank lines': ['\n'.repeat(1000), 11, noJson],
-  'a file that ends after its header': [`${header}\n`, 1, cut],
   'a file that ends between two lines': [textOf(exported.slice(0, 5)), 5, cut],
-  'a file that lacks its last line': [textOf(exported.slice(0, -1)), last - 1, cut],
   'a file that ends within a line': [all.slice(0, -20), last, cutWithin],
-  'a file that ends within a character': [bytes.subarray(0, bytes.indexOf('博') + 1), license, noUtf8],
   'invalid UTF-8': [Buffer.concat([bytes.subarray(0, header.length), Buffer.from('\xff\n', 'latin1')]), 1, noUtf8],
   'an export twice': [all + all, last + 1, ended],
-  'a blank line at the end': [`${all}\n`, last + 1, ended],
   'a record twice': [changed('"code":"nl"', line => `${line}\n${line}`), frisian, 'Key (id)=(1) already exists.'],
   'a file that lacks a line': [textOf(exported.toSpliced(museum - 1, 1)), last - 1, miscounted(2, 'museums')],
   "another program's JSON": ['{"format":"other"}\n', 1, noExport],
-  null: ['null\n', 1, noExport],
-  'records without a header': [textOf(content), 1, noExport],
-  CSV: ['id,domain\n1,museum.test\n', 1, noJson],
-  'one line of text': ['nothing', 1, cutWithin],
-  'a byte order mark': [`\ufeff${all}`, 1, noJson],
-  'UTF-16': [Buffer.from(all, 'utf16le'), 1, noJson],
 
   'a header without tables': [withMembers({ tables: undefined }), 1, noHeader],
-  'a version in words': [withMembers({ version: 'one' }), 1, noHeader],
-  'a migration in numbers': [withMembers({ migration: 5 }), 1, noHeader],
   'a newer format': [withMembers({ version: 2 }), 1, newerFormat],
   'a newer migration': [withMembers({ migration: '9999-newer' }), 1, newerVersion],
-  'an inherited migration': [withMembers({ migration: 'constructor' }), 1, 'has no migration "constructor".'],
-  'a very long migration': [withMembers({ migration: 'x'.repeat(9999) }), 1, `"${'x'.repeat(60)}…".`],
+  'a line without a table': [changed('"table":"museums"', () => '{}'), museum, neither],
+  'an ending with SQL': [
+    changed('"counts"', () => '{"counts":{},"next_ids":{"users":"1; drop table users"}}'),
+    last,
+    neither,
+  ],
   'an unknown table': [withTables({ ...tables, secrets: [] }), 1, 'There is no table "secrets".'],
-  'a table of the server': [withTables({ pg_authid: [] }), 1, 'There is no table "pg_authid".'],
-  'a table that is not kept': [withTables({ sign_in_attempts: [] }), 1, 'There is no table "sign_in_attempts".'],
   'an inherited table': [withTables({ ['__proto__']: [] }), 1, 'There is no table "__proto__".'],
-  'columns that are no list': [withTables({ ...tables, users: {} }), 1, noColumns],
+  'an inherited migration': [withMembers({ migration: 'constructor' }), 1, 'has no migration "constructor".'],
   'columns that are no names': [withTables({ ...tables, users: [{ toString: 1 }] }), 1, noColumns],
   'an unknown column in the header': [withTables({ users: ['id', 'role'] }), 1, 'users has no column "role".'],
-  'a column twice in the header': [withTables({ users: ['id', 'email', 'id'] }), 1, idTwice],
   'no column of ids': [withTables({ users: ['email'] }), 1, 'The line leaves out the column id of users.'],
 
   'no JSON in the middle': [changed('"code":"fy"', () => '{'), frisian, noJson],
-  'a blank line in the middle': [changed('"code":"fy"', () => ''), frisian, noJson],
-  ...forEach('the line', strayLines, line => [changed('"table":"museums"', () => line), museum, neither]),
-  ...forEach('the ending', strayEndings, line => [changed('"counts"', () => line), last, neither]),
   'a count that is too high': [withMembers({ counts: tooHigh }, '"counts"'), last, miscounted(7, 'users')],
-  'counts that lack a table': [withMembers({ counts: {} }, '"counts"'), last, miscounted(0, 'license_types')],
-  ...forEach(
-    'a record of the table',
-    ['secrets', 'constructor', '__proto__', 'users"; drop table users; --'],
-    table => [withMembers({ table }, '"table":"museums"'), museum, `The header has no table ${JSON.stringify(table)}.`],
-  ),
+  'a record of an unknown table': [
+    withMembers({ table: 'users"; drop table users; --' }, '"table":"museums"'),
+    museum,
+    'The header has no table "users\\"; drop table users; --".',
+  ],
 
   'an unknown column': [withUser({ role: 'admin' }), user, '"role" is no column.'],
-  'a column called __proto__': [withUser({ ['__proto__']: {} }), user, '"__proto__" is no column.'],
   'a missing column': [withUser({ admin: undefined }), user, 'admin is missing.'],
   'an id as a number': [withUser({ id: 1 }), user, 'id must be a whole number, as text.'],
   'an id that is too high': [withUser({ id: '9999999999999999999' }), user, outOfRange],
-  'an id that is null': [withUser({ id: null }), user, missingValue],
   'a flag as text': [withUser({ admin: 'true' }), user, 'admin must be true or false.'],
   'a text as a number': [withUser({ email: 7 }), user, 'email must be text.'],
   'an e-mail address that is null': [withUser({ email: null }), user, missingValue],
   'a line that is too long': [withUser({ email: 'x'.repeat(2 ** 20) }), user, tooLong],
-  'a number as text': [withFields('"position":0', { position: '0' }), position, wholeNumber],
   'a number with a fraction': [withFields('"position":0', { position: 0.5 }), position, wholeNumber],
-  'a number that is too high': [withFields('"position":0', { position: 1e20 }), position, unfit],
-  ...forEach('the time', ['now', 'yesterday', '2026-01-31', '2026-01-31 12:00:00+00:00', 7], value => [
-    withLicense({ created_at: value }),
-    license,
-    time,
-  ]),
-  'a day that does not exist': [withLicense({ created_at: '2026-02-31T00:00:00+00:00' }), license, outOfRange],
+  'a time in words': [withLicense({ created_at: 'yesterday' }), license, time],
   'an end before the beginning': [withLicense({ valid_until: '0001-01-01T00:00:00+00:00' }), license, period],
-  'a license from minus infinity on': [withLicense({ valid_from: '-infinity' }), license, period],
-  'a license until infinity': [withLicense({ valid_until: 'infinity' }), license, period],
-  'a suspension that is null': [withLicense({ suspended: null }), license, missingValue],
   'a NUL': [withLicense({ name: 'a\0b' }), license, unfit],
-  'half a surrogate pair': [withLicense({ name: '\ud83d' }), license, unfit],
   'a domain in capitals': [withLicense({ domain: 'MUSEUM.test' }), license, /licenses_domain_is_a_host"\.$/],
   'a tag that is too long for its index': [withFields('"code":"nl"', { code: longTag }), frisian - 1, unfit],
   'a museum of a missing license': [withFields('"table":"museums"', { license_id: '999' }), museum, noLicense],

@@ -73,8 +73,3 @@ export async function isAnswering(port: number): Promise<boolean> {
     connection.close()
   }
 }
-
-/** The status of a response. */
-export function statusOf(answer: string): number {
-  return Number(answer.slice(9, 12))
-}

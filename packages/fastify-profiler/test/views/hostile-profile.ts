@@ -37,19 +37,15 @@ export const hostileStrings = [
 /** Fields that decide how a profile is read, not what is shown. */
 const structural = new Set(['kind', 'outcome', 'relation', 'reason', 'protocol', 'dispatchPoint'])
 
-/**
- * The same profile with a hostile string in place of every other one, including names of fields.
- * With a function, each place gets the next string.
- */
-export function hostileProfile(profile: Profile, hostile: string | (() => string)): Profile {
-  const next = typeof hostile === 'string' ? () => hostile : hostile
+/** The same profile with a hostile string in place of every other one, including names of fields. */
+export function hostileProfile(profile: Profile, hostile: string): Profile {
   return JSON.parse(
     JSON.stringify(profile, (key, value) => {
-      if (typeof value === 'string') return structural.has(key) || value.startsWith('kernel.') ? value : next()
+      if (typeof value === 'string') return structural.has(key) || value.startsWith('kernel.') ? value : hostile
       if (value !== null && ['properties', 'fields', 'query', 'params'].includes(key)) {
-        return { [next()]: next(), again: { [next()]: [next()] } }
+        return { [hostile]: hostile, again: { [hostile]: [hostile] } }
       }
-      if (key === 'cookies' || key === 'labels') return { [next()]: next() }
+      if (key === 'cookies' || key === 'labels') return { [hostile]: hostile }
       return value
     }),
   )

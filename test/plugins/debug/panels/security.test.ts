@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { SecurityData } from '../../../../plugins/debug/panels/security.ts'
-
 import { addToken } from '../../../support/api-token.ts'
 import { heardOf } from '../../../support/heard.ts'
 import { addLicense, addUser, testPassword } from '../../../support/records.ts'
@@ -14,7 +13,6 @@ import { buildDebugged, leaveDuringRead, panelOf, readPanel, readPanels } from '
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test', name: 'Louvre', languages: ['en', 'de', 'fr'] })
-await addLicense(database, { domain: 'single.test', languages: ['it'] })
 const depot = await addLicense(database, { domain: 'protected.test', name: 'Depot', protected: true })
 await addUser(database, { email: 'member@museum.test', licenses: [depot] })
 await addUser(database, { email: 'stranger@museum.test' })
@@ -22,7 +20,6 @@ await addUser(database, { email: 'admin@museum.test', admin: true })
 
 async function routes(app: FastifyInstance) {
   app.get('/', async () => 'inside')
-  app.get('/open', { config: { license: 'optional' } }, async () => 'inside')
   app.post('/', async () => 'posted')
 }
 
@@ -56,7 +53,6 @@ t.test('a request that passes has the reason for each check, in order', async t 
 
 const unknown = { host: 'unknown.test' }
 const locked = { host: 'protected.test' }
-const thisSite = 'the request comes from this site.'
 
 /** What the panel says of some checks of a request. */
 const judged: Record<string, [asked: Asked, checks: Record<string, string>]> = {
@@ -68,32 +64,9 @@ const judged: Record<string, [asked: Asked, checks: Record<string, string>]> = {
     { url: '/?_locale=de', headers: { cookie: 'locale=fr' } },
     { Locale: 'passed: de, from _locale "de" in the query.' },
   ],
-  'a locale from the cookie': [
-    { url: '/?_locale=xx', headers: { cookie: 'locale=fr', 'accept-language': 'de' } },
-    { Locale: 'passed: fr, from the locale cookie.' },
-  ],
-  'a locale from Accept-Language': [
-    { headers: { 'accept-language': 'de-AT,fr;q=0.5' } },
-    { Locale: 'passed: de, from Accept-Language "de-AT,fr;q=0.5".' },
-  ],
-  'the locale of a license with one language': [
-    { headers: { host: 'single.test', 'accept-language': 'it' } },
-    { Locale: 'passed: it: the license has no other language.' },
-  ],
   'a host without a license': [
     { headers: unknown },
     { Validity: 'passed: "unknown.test" has no license.', Access: 'refused: No license found for "unknown.test".' },
-  ],
-  'a host without a license at a route that needs none': [
-    { headers: unknown, url: '/open' },
-    {
-      Locale: 'passed: en, the default: the host has no license.',
-      Access: 'passed: "unknown.test" has no license, and the route needs none.',
-    },
-  ],
-  'a path without a route': [
-    { headers: unknown, url: '/nowhere' },
-    { Access: 'passed: The path has no route, so the license was not checked.' },
   ],
   'a visitor who has to sign in': [
     { headers: locked },
@@ -102,26 +75,9 @@ const judged: Record<string, [asked: Asked, checks: Record<string, string>]> = {
       'Request checker': 'not reached: The request was interrupted earlier.',
     },
   ],
-  'a browser that has to sign in': [
-    { headers: { ...locked, accept: 'text/html' } },
-    { Access: 'refused: The browser is redirected to the sign-in page.' },
-  ],
-  'the sign-in page': [{ url: '/login', headers: locked }, { Access: 'passed: The route is public.' }],
-  'a POST without a cookie': [
-    { method: 'POST' },
-    { 'Request checker': 'passed: The request has no cookie, so it cannot act as a user.' },
-  ],
   'a POST from this site': [
     { method: 'POST', headers: { cookie: 'a=b', 'sec-fetch-site': 'same-origin' } },
-    { 'Request checker': `passed: Sec-Fetch-Site is "same-origin": ${thisSite}` },
-  ],
-  'a POST from this origin': [
-    { method: 'POST', headers: { cookie: 'a=b', origin: 'http://museum.test' } },
-    { 'Request checker': `passed: Origin is "http://museum.test": ${thisSite}` },
-  ],
-  'a POST from no browser': [
-    { method: 'POST', headers: { cookie: 'a=b' } },
-    { 'Request checker': 'passed: The request has neither Sec-Fetch-Site nor Origin, so no browser sent it.' },
+    { 'Request checker': 'passed: Sec-Fetch-Site is "same-origin": the request comes from this site.' },
   ],
   'a POST from another site': [
     { method: 'POST', headers: { cookie: 'a=b', origin: 'http://other.test' } },
@@ -235,16 +191,10 @@ t.test("a request has the client's address and the proxy that stated it", async 
   const headers = { host: 'museum.test', forwarded: 'for=203.0.113.7' }
   const response = await behind.inject({ url: '/', headers })
   t.match(await panelOf(behind, response, 'security'), { user: null, ip: '203.0.113.7', by: '127.0.0.1' })
-  for (const [sent, verdict] of [
-    [headers, 'passed: The Forwarded header agrees with the other forwarding headers.'],
-    [{}, 'passed: The request has no Forwarded header.'],
-    [
-      { ...headers, 'x-forwarded-for': '203.0.113.8' },
-      'refused: The "Forwarded" and "x-forwarded-for" headers disagree.',
-    ],
-  ] as const) {
-    t.match(await checksOf({ headers: sent }, behind), { 'Forwarded headers': verdict })
-  }
+  const contradicted = { ...headers, 'x-forwarded-for': '203.0.113.8' }
+  t.match(await checksOf({ headers: contradicted }, behind), {
+    'Forwarded headers': 'refused: The "Forwarded" and "x-forwarded-for" headers disagree.',
+  })
   const stranger = await behind.inject({ url: '/', headers, remoteAddress: '203.0.113.9' })
   t.match(await panelOf(behind, stranger, 'security'), {
     checks: [{ reason: 'The Forwarded header is ignored, since its sender is not trusted.' }],
