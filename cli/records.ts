@@ -26,23 +26,39 @@ import { allOrNothing, commandAuthor, unlessRefused, withDatabase } from './with
 /** Records per query. */
 const pageSize = 500
 
-export function recordList(kind: RecordKind): Command {
+interface ListCommand {
+  usage?: string
+  summary?: string
+  /** The columns of the table. Default: all. */
+  columns?: string[]
+  /** How many records are listed unless --limit is given. Default: all. */
+  limit?: string
+}
+
+export function recordList(
+  kind: RecordKind,
+  {
+    usage = `${wordOf(kind)} list [options]`,
+    summary = `Lists ${kind.plural}.`,
+    columns = columnsOf(kind),
+    limit: usualLimit,
+  }: ListCommand = {},
+): Command {
   const orders = ordersOf(kind)
   return command({
-    usage: `${wordOf(kind)} list [options]`,
-    summary: `Lists ${kind.plural}.`,
+    usage,
+    summary,
     intro: describeFields(kind.query),
     options: {
       ...optionsOf(kind.query),
-      sort: { type: 'string', value: '=<field>', help: `sort by ${orders.join(', ')}` },
-      limit: text('<n>', 'list at most n'),
+      sort: { type: 'string', value: '=<field>', help: `sort by ${orders.join(', ')}; default: ${kind.usualSort}` },
+      limit: text('<n>', `list at most n; default: ${usualLimit ?? 'all'}`),
       json: flag('print each as a line of JSON'),
     },
-    async run(terminal, { sort = 'id', limit, json, ...options }) {
+    async run(terminal, { sort = kind.usualSort, limit = usualLimit, json, ...options }) {
       if (!orders.includes(sort)) throw new UsageError(`--sort must be one of ${orders.join(', ')}.`)
       let left = limit === undefined ? Infinity : readLimit(limit)
       const asked = readFields(kind.query, options)
-      const columns = columnsOf(kind)
       const write = listWriter(terminal, json, columns)
       await withDatabase(terminal, async ({ db }) => {
         let after: Listing['after']

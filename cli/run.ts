@@ -2,9 +2,9 @@ import { createRequire } from 'node:module'
 import { StartError } from '../src/errors/start-error.ts'
 import { program } from '../src/program.ts'
 import { assertDistinct } from '../src/records/distinct-kinds.ts'
+import { auditLines } from '../src/records/audit.ts'
 import { kinds, users } from '../src/records/kinds.ts'
 import type { RecordKind } from '../src/records/record-kind.ts'
-import { audit } from './audit.ts'
 import { CommandError, nearest, UsageError } from './command.ts'
 import { recordAdd, recordChange, recordList, recordRemove, recordShow } from './records.ts'
 import { launched, migrate, routes, seed } from './set-up.ts'
@@ -48,7 +48,12 @@ function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): 
     ...userCommands,
     ...tokenCommands,
     ...recordCommands,
-    audit(all),
+    recordList(auditLines, {
+      usage: 'audit [options]',
+      summary: 'Lists who changed which records, newest first.',
+      columns: ['at', 'actor', 'action', 'table', 'record_id', 'via'],
+      limit: '50',
+    }),
     exportAll,
     restore,
     copy,

@@ -1,6 +1,7 @@
 import { tablesOfPortico } from '../backup/format.ts'
 import { migrationTables } from '../database/migrate.ts'
 import { StartError } from '../errors/start-error.ts'
+import { auditLines } from './audit.ts'
 import { kinds } from './kinds.ts'
 import type { RecordKind } from './record-kind.ts'
 
@@ -13,8 +14,9 @@ const taken: readonly (readonly [name: string, owner: string])[] = [
   ['word openapi.json', 'the path /api/openapi.json'],
   ['word tokens', 'the path /admin/tokens'],
   ['schema Problem', "the API's problems"],
-  ['schema AuditPage', 'the audit'],
-  ...kinds.flatMap(kind => claimsOf(kind).map(({ name }) => [name, `Portico's kind "${kind.name}"`] as const)),
+  ...[...kinds, auditLines].flatMap(kind =>
+    claimsOf(kind).map(({ name }) => [name, `Portico's kind "${kind.name}"`] as const),
+  ),
   ...[...tablesOfPortico, ...migrationTables].map(name => [`table ${name}`, 'Portico'] as const),
 ]
 
