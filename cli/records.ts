@@ -85,20 +85,24 @@ export function recordShow(kind: RecordKind): Command {
   })
 }
 
-export function recordAdd(kind: RecordKind): Command {
+/** @param newSecret makes the kind that adds a record with something that is shown once */
+export function recordAdd(kind: RecordKind, newSecret?: () => { kind: RecordKind; secret: string }): Command {
   return command({
     usage: `${wordOf(kind)} add [options]`,
     summary: `Adds one ${kind.name}.`,
     intro: `${describeFields(kind.create)}${describeReferences(kind)}`,
     options: { ...optionsOf(kind.create), ...referenceOptions(kind), json: flag('print the record as a line of JSON') },
     async run(terminal, { json, ...options }) {
+      const made = newSecret?.()
       const added = await withDatabase(terminal, async ({ db }) => {
         const values = readFields(kind.create, { ...options, ...(await idsOf(db, kind, options)) })
-        const record = await allOrNothing(() => createRecord(db, commandAuthor(terminal), kind, values))
+        const record = await allOrNothing(() => createRecord(db, commandAuthor(terminal), made?.kind ?? kind, values))
         writeWarning(terminal, await kind.warnOf(db, record))
         return record
       })
-      writeRecord(terminal, kind, added, json)
+      if (made === undefined) return writeRecord(terminal, kind, added, json)
+      terminal.errors.write(`Added the ${kind.name} "${cellOf(added[kind.knownBy])}". It is not shown again:\n`)
+      writeOutcome(terminal, made.secret, { ...added, [kind.name]: made.secret }, json)
     },
   })
 }
@@ -126,10 +130,13 @@ export function recordChange(kind: RecordKind): Command {
   })
 }
 
-/** @param kinds all kinds of records, to find those that go with one */
-export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Command {
+/**
+ * @param kinds all kinds of records, to find those that go with one
+ * @param verb what removing one is called
+ */
+export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[], verb = 'remove'): Command {
   return command({
-    usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
+    usage: `${wordOf(kind)} ${verb} <${kind.knownBy}|id> [--json]`,
     summary: `Removes one ${kind.name}.`,
     options: { json: flag('print the removed record as a line of JSON') },
     notes: alsoRemoved(kind, kinds),

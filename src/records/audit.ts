@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { choice, email, exampleId, flag, id, line, orNull, readOnly, time, timeOrNull } from './fields.ts'
+import { choice, email, exampleId, id, orNull, time, timeOrNull } from './fields.ts'
 import { keywordsOf } from './validation.ts'
-import { users } from './kinds.ts'
 import { type Audited, type Link, recordKind, type RecordKind } from './record-kind.ts'
 import { columnOf, selectionOf } from './selection.ts'
+import { tokens } from './tokens.ts'
 import { longestEmail } from '../sign-in/account.ts'
 
 /** Who makes a change, as the audit keeps it. */
@@ -65,46 +65,23 @@ export const auditLines = recordKind({
   },
 })
 
-const user = email("The user's e-mail address at that time.", longestEmail)
-
-export const apiTokens: Audited = {
-  table: 'api_tokens',
-  schema: Type.Object({
-    id: id('The id of this token.'),
-    name: line('The name of the token.'),
-    user,
-    user_id: id('The id of the user for whom the token stands.'),
-    read_only: flag('Whether the token may only read.'),
-    expires_at: timeOrNull('When the token ends. Null if never.'),
-    last_used_at: timeOrNull('The hour of its last request. Null if there was none.'),
-    ...readOnly({ created_at: time('When the token was added.') }),
-  }),
-  links: {},
-  computed: { user: ownerOf('api_tokens') },
-  constraints: { api_tokens_user_id_fkey: { field: 'user_id', refersTo: users, cascades: true } },
-}
-
 /** Links by which users choose a new password. A line of one that is removed says that it was used. */
 export const passwordResets: Audited = {
   table: 'password_resets',
   key: 'user_id',
   schema: Type.Object({
-    user,
+    user: email("The user's e-mail address at that time.", longestEmail),
     user_id: id('The id of the user whose password the link changes.'),
     expires_at: timeOrNull('When the link ends.'),
   }),
   links: {},
-  computed: { user: ownerOf('password_resets') },
+  computed: { user: sql`(select email from users where users.id = password_resets.user_id)` },
   constraints: {},
-}
-
-function ownerOf(table: string): RawBuilder<unknown> {
-  return sql`(select email from users where users.id = ${sql.ref(`${table}.user_id`)})`
 }
 
 /** Everything that leaves lines in the audit, if these are all kinds of records. */
 export function auditedOf(kinds: readonly RecordKind[]): readonly Audited[] {
-  return [...kinds, apiTokens, passwordResets]
+  return [...kinds, tokens, passwordResets]
 }
 
 // The lines of the audit are written in the transaction of the change: there is no change without its line, and no line

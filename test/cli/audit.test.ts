@@ -66,7 +66,7 @@ test('the commands that add, change and remove leave a line each, and without a 
 
 test('a token that is added or revoked leaves a line with its owner, and without its hash', async t => {
   const user = await addUser(database, { email: 'me@museum.test' })
-  await print('token add me@museum.test --name ci --read-only --expires 2099-12-31')
+  await print('token add --user me@museum.test --name ci --read-only --expires-at 2099-12-31T00:00:00Z')
   await sql`update api_tokens set last_used_at = '2026-11-23 17:00Z'`.execute(db)
   await print('token revoke ci')
   const [removed, added, ...others] = await lines('--table api_tokens')
@@ -88,8 +88,8 @@ test('a token that is added or revoked leaves a line with its owner, and without
 
 test('a token that is refused, or revoked twice at once, leaves no further line', async t => {
   await addUser(database, { email: 'me@museum.test' })
-  await print('token add me@museum.test --name ci')
-  t.equal((await type('token add me@museum.test --name ci')).code, 1)
+  await print('token add --user me@museum.test --name ci')
+  t.equal((await type('token add --user me@museum.test --name ci')).code, 1)
   await Promise.all(['ci', 'ci', '1'].map(token => type(`token revoke ${token}`)))
   const written = await lines()
   t.match(written, [{ action: 'remove' }, { action: 'add' }])
@@ -111,9 +111,13 @@ test('a link to choose a password leaves a line with its user, and without its t
 test('a token or a link whose line cannot be written is not made, and a token is not revoked', async t => {
   const user = await addUser(database, { email: 'me@museum.test' })
   await addLicense(database, { domain: 'museum.test' })
-  await print('token add me@museum.test --name ci')
+  await print('token add --user me@museum.test --name ci')
   await sql`alter table audit add constraint closed check (false) not valid`.execute(db)
-  for (const words of ['token add me@museum.test --name x', 'token revoke ci', 'user password me@museum.test --link']) {
+  for (const words of [
+    'token add --user me@museum.test --name x',
+    'token revoke ci',
+    'user password me@museum.test --link',
+  ]) {
     t.match(await refusal(words), '"closed"')
   }
   await sql`alter table audit drop constraint closed`.execute(db)

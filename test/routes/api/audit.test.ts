@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { apiTokens, auditedOf } from '../../../src/records/audit.ts'
+import { auditedOf } from '../../../src/records/audit.ts'
 import { kinds } from '../../../src/records/kinds.ts'
+import { tokens } from '../../../src/records/tokens.ts'
 import { startApi } from '../../support/api.ts'
 import { addLicense, addLicenseType, addUser } from '../../support/records.ts'
 import { commandsOn } from '../../support/run-command.ts'
@@ -53,7 +54,7 @@ t.test('a line mentions a new password, and no line has a password or a hash', a
 t.test('the lines of tokens and of links to choose a password are found by their tables', async t => {
   const user = await addUser(database, { email: 'script@museum.test' })
   const { print } = commandsOn(database)
-  await print('token add script@museum.test --name ci')
+  await print('token add --user script@museum.test --name ci')
   await print('user password script@museum.test --link')
   t.match(await lines('table=api_tokens&action=add'), [{ via: 'command', after: { name: 'ci', user_id: user } }])
   const links = await lines(`table=password_resets&record_id=${user}`)
@@ -156,7 +157,7 @@ t.test('the audit knows everything that the database removes together with a rec
   )
   const cascading = rows
     // A link to choose a password ends within an hour anyway.
-    .filter(({ table }) => [...kinds, apiTokens, ...links].some(kind => kind.table === table))
+    .filter(({ table }) => [...kinds, tokens, ...links].some(kind => kind.table === table))
     // The links of a record are in its line.
     .filter(({ table, column }) => !links.some(link => link.table === table && link.own === column))
     .map(({ name }) => name)
