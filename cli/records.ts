@@ -26,23 +26,39 @@ import { allOrNothing, commandAuthor, unlessRefused, withDatabase } from './with
 /** Records per query. */
 const pageSize = 500
 
-export function recordList(kind: RecordKind): Command {
+interface ListCommand {
+  usage?: string
+  summary?: string
+  /** The columns of the table. Default: all. */
+  columns?: string[]
+  /** How many records are listed unless --limit is given. Default: all. */
+  limit?: string
+}
+
+export function recordList(
+  kind: RecordKind,
+  {
+    usage = `${wordOf(kind)} list [options]`,
+    summary = `Lists ${kind.plural}.`,
+    columns = columnsOf(kind),
+    limit: usualLimit,
+  }: ListCommand = {},
+): Command {
   const orders = ordersOf(kind)
   return command({
-    usage: `${wordOf(kind)} list [options]`,
-    summary: `Lists ${kind.plural}.`,
+    usage,
+    summary,
     intro: describeFields(kind.query),
     options: {
       ...optionsOf(kind.query),
-      sort: { type: 'string', value: '=<field>', help: `sort by ${orders.join(', ')}` },
-      limit: text('<n>', 'list at most n'),
+      sort: { type: 'string', value: '=<field>', help: `sort by ${orders.join(', ')}; default: ${kind.usualSort}` },
+      limit: text('<n>', `list at most n; default: ${usualLimit ?? 'all'}`),
       json: flag('print each as a line of JSON'),
     },
-    async run(terminal, { sort = 'id', limit, json, ...options }) {
+    async run(terminal, { sort = kind.usualSort, limit = usualLimit, json, ...options }) {
       if (!orders.includes(sort)) throw new UsageError(`--sort must be one of ${orders.join(', ')}.`)
       let left = limit === undefined ? Infinity : readLimit(limit)
       const asked = readFields(kind.query, options)
-      const columns = columnsOf(kind)
       const write = listWriter(terminal, json, columns)
       await withDatabase(terminal, async ({ db }) => {
         let after: Listing['after']
@@ -69,20 +85,24 @@ export function recordShow(kind: RecordKind): Command {
   })
 }
 
-export function recordAdd(kind: RecordKind): Command {
+/** @param newSecret makes the kind that adds a record with something that is shown once */
+export function recordAdd(kind: RecordKind, newSecret?: () => { kind: RecordKind; secret: string }): Command {
   return command({
     usage: `${wordOf(kind)} add [options]`,
     summary: `Adds one ${kind.name}.`,
     intro: `${describeFields(kind.create)}${describeReferences(kind)}`,
     options: { ...optionsOf(kind.create), ...referenceOptions(kind), json: flag('print the record as a line of JSON') },
     async run(terminal, { json, ...options }) {
+      const made = newSecret?.()
       const added = await withDatabase(terminal, async ({ db }) => {
         const values = readFields(kind.create, { ...options, ...(await idsOf(db, kind, options)) })
-        const record = await allOrNothing(() => createRecord(db, commandAuthor(terminal), kind, values))
+        const record = await allOrNothing(() => createRecord(db, commandAuthor(terminal), made?.kind ?? kind, values))
         writeWarning(terminal, await kind.warnOf(db, record))
         return record
       })
-      writeRecord(terminal, kind, added, json)
+      if (made === undefined) return writeRecord(terminal, kind, added, json)
+      terminal.errors.write(`Added the ${kind.name} "${cellOf(added[kind.knownBy])}". It is not shown again:\n`)
+      writeOutcome(terminal, made.secret, { ...added, [kind.name]: made.secret }, json)
     },
   })
 }
@@ -110,10 +130,13 @@ export function recordChange(kind: RecordKind): Command {
   })
 }
 
-/** @param kinds all kinds of records, to find those that go with one */
-export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Command {
+/**
+ * @param kinds all kinds of records, to find those that go with one
+ * @param verb what removing one is called
+ */
+export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[], verb = 'remove'): Command {
   return command({
-    usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
+    usage: `${wordOf(kind)} ${verb} <${kind.knownBy}|id> [--json]`,
     summary: `Removes one ${kind.name}.`,
     options: { json: flag('print the removed record as a line of JSON') },
     notes: alsoRemoved(kind, kinds),

@@ -2,14 +2,14 @@ import { createRequire } from 'node:module'
 import { StartError } from '../src/errors/start-error.ts'
 import { program } from '../src/program.ts'
 import { assertDistinct } from '../src/records/distinct-kinds.ts'
+import { auditLines } from '../src/records/audit.ts'
 import { kinds, users } from '../src/records/kinds.ts'
 import type { RecordKind } from '../src/records/record-kind.ts'
-import { audit } from './audit.ts'
+import { newToken, tokens } from '../src/records/tokens.ts'
 import { CommandError, nearest, UsageError } from './command.ts'
 import { recordAdd, recordChange, recordList, recordRemove, recordShow } from './records.ts'
 import { launched, migrate, routes, seed } from './set-up.ts'
 import type { Command, Terminal } from './terminal.ts'
-import { tokenAdd, tokenList, tokenRevoke } from './tokens.ts'
 import { copy, exportAll, recordImport, restore } from './transfer.ts'
 import { userAdd, userList, userPassword } from './users.ts'
 import { describeDatabaseFailure, unlessRefused } from './with-database.ts'
@@ -43,12 +43,23 @@ function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): 
       recordRemove(kind, all),
       recordImport(kind),
     ])
-  const tokenCommands = [tokenAdd, tokenList, tokenRevoke]
+  const tokenCommands = [
+    recordAdd(tokens, newToken),
+    recordList(tokens, {
+      columns: ['id', 'name', 'user', 'read_only', 'expires_at', 'last_used_at', 'created_at'],
+    }),
+    recordRemove(tokens, all, 'revoke'),
+  ]
   const commands = [
     ...userCommands,
     ...tokenCommands,
     ...recordCommands,
-    audit(all),
+    recordList(auditLines, {
+      usage: 'audit [options]',
+      summary: 'Lists who changed which records, newest first.',
+      columns: ['at', 'actor', 'action', 'table', 'record_id', 'via'],
+      limit: '50',
+    }),
     exportAll,
     restore,
     copy,

@@ -391,7 +391,7 @@ const collisions: [refusal: string, ...records: portico.RecordKind[]][] = [
   [linkTable('room', 'public.a', 'the kind "room"'), withLinks(rooms, 'a', 'a2', 'public.a')],
   [inDocument('licenseType', 'LicenseType', 'Portico\'s kind "license type"'), tour({ name: 'licenseType' })],
   [inDocument('license page', 'LicensePage', 'Portico\'s kind "license"'), tour({ name: 'license page' })],
-  [inDocument('audit page', 'AuditPage', 'the audit'), tour({ name: 'audit page' })],
+  [inDocument('audit line page', 'AuditLinePage', 'Portico\'s kind "audit line"'), tour({ name: 'audit line page' })],
   [inDocument('problem', 'Problem', "the API's problems"), tour({ name: 'problem' })],
   [inDocument('tour input', 'TourInput', 'the kind "tour"'), tours, trip({ name: 'tour input' })],
   [inDocument('tour', 'TourChange', 'the kind "tour change"'), trip({ name: 'tour change' }), tours],
@@ -412,7 +412,7 @@ t.test('a kind is not added with the name of a command, of another kind, or of a
   const commands = [...(await plain.print('help')).matchAll(/^ {2}([\w-]+)/gm)].map(([, word = '']) => word)
   const schemas = Object.keys((await ask('GET', 'openapi.json')).json().components.schemas)
   t.ok(commands.includes('user'))
-  t.ok(['LicenseType', 'LicenseTypeChange', 'AuditPage', 'Problem'].every(name => schemas.includes(name)))
+  t.ok(['LicenseType', 'LicenseTypeChange', 'AuditLinePage', 'Problem'].every(name => schemas.includes(name)))
   for (const name of new Set([...commands, 'help', ...schemas.filter(name => !/^(?:Tour|Room)/.test(name))])) {
     const refusal = await refusalOf(t, { ...tours, name })
     t.match(refusal, new RegExp(`^portico: The kind of records "${name}" cannot be [^\n]+\\.$`))

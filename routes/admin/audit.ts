@@ -1,32 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { html } from '../../src/pages/html.ts'
-import { auditLine } from '../../src/records/audit.ts'
-import { recordKind } from '../../src/records/record-kind.ts'
+import { auditLines } from '../../src/records/audit.ts'
 import type { AnyRecord } from '../../src/records/repository.ts'
 import { labelOf } from './fields.ts'
 import listRoute from './list.ts'
 import { pathOf } from './page.ts'
 import type { Words } from './words.ts'
 
-const { id, ...fields } = auditLine.properties
-
-/** The lines of the audit as a kind of records, which nobody adds. */
-const auditLines = recordKind({
-  name: 'audit line',
-  plural: 'audit',
-  table: 'audit',
-  purpose: 'Who changed what.',
-  fields: { required: {}, optional: {}, generated: fields },
-  knownBy: 'at',
-  sorts: ['id'],
-  examples: { create: {}, change: {} },
-})
-
 /** GET /admin/audit: who changed what, newest first. */
 export default function auditRoute(app: FastifyInstance): void {
   listRoute(app, auditLines, {
-    sort: '-id',
+    sort: auditLines.usualSort,
     pathFor({ table, record_id: id, action }) {
       const kind = app.recordKinds.find(kind => kind.table === table)
       return kind && action !== 'remove' ? pathOf(kind, String(id)) : undefined

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { TSchema } from 'typebox'
 import { HttpError } from '../../src/errors/http-errors.ts'
 import { type Content, html, type Markup } from '../../src/pages/html.ts'
 import { type Names, namesOf, searchOf } from '../../src/records/names.ts'
@@ -127,19 +126,16 @@ function askedOf(sent: unknown): Query {
 function columnsOf(kind: RecordKind): Field[] {
   const rank = ({ name }: Field) => (name === kind.knownBy ? 0 : name === 'id' ? 2 : 1)
   return fieldsOf(kind, kind.schema.properties)
-    .filter(({ name, schema }) => !(name in kind.links || name in (kind.computed ?? {}) || isObject(schema)))
+    .filter(
+      ({ name, schema }) => !(name in kind.links || name in (kind.computed ?? {}) || valueOf(schema).type === 'object'),
+    )
     .sort((one, other) => rank(one) - rank(other))
-}
-
-function isObject(schema: TSchema): boolean {
-  return valueOf(schema).type === 'object'
 }
 
 /** The filters that a list shows: how a text begins, the range of a time or number, and the value of others. */
 function filtersOf(kind: RecordKind, kinds: readonly RecordKind[]): Field[] {
   const shown = Object.entries(kind.filters).filter(
-    ([name, { schema }]) =>
-      name !== 'id' && !isObject(schema) && !(`${name}_prefix` in kind.filters || `${name}_from` in kind.filters),
+    ([name]) => name !== 'id' && !(`${name}_prefix` in kind.filters || `${name}_from` in kind.filters),
   )
   return fieldsOf(kind, Object.fromEntries(shown.map(([name, { schema }]) => [name, schema]))).map(field => ({
     ...field,

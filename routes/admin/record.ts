@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, PreconditionFailedHttpError } from '../../src/errors/http-errors.ts'
 import { type Content, html, type Markup } from '../../src/pages/html.ts'
-import { consequencesOf, listAudit } from '../../src/records/audit.ts'
+import { auditLines, consequencesOf } from '../../src/records/audit.ts'
 import { users } from '../../src/records/kinds.ts'
 import { namesOf } from '../../src/records/names.ts'
 import { makeReset, resetLifetime } from '../../src/records/passwords.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
-import { type AnyRecord, missingRecord, readRecord } from '../../src/records/repository.ts'
+import { type AnyRecord, listRecords, missingRecord, readRecord } from '../../src/records/repository.ts'
 import { formats } from '../../src/records/validation.ts'
 import { authorOf } from '../api/admission.ts'
 import { etagOfRecord, operationsOf } from '../api/record-routes.ts'
@@ -114,9 +114,9 @@ export default function recordRoutes(
 
   /** Says that a record has changed, and who has changed it last. */
   async function describeLastChange(words: Words, { id }: AnyRecord): Promise<Content> {
-    const { lines } = await listAudit(db, { table: kind.table, record_id: id }, undefined, 1)
+    const { records } = await listRecords(db, auditLines, { filters: { table: kind.table, record_id: id }, limit: 1 })
     // What psql changes is not in the audit.
-    return lines.map(({ actor, via, at }) => [words.changedBy(actor ?? via), ' (', renderTime(at), '). '])
+    return records.map(({ actor, via, at }) => [words.changedBy(actor ?? via), ' (', renderTime(at), '). '])
   }
 
   async function sendForm(

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { schemaNamesOf } from '../../src/records/distinct-kinds.ts'
 import { exampleId } from '../../src/records/fields.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
@@ -22,30 +22,16 @@ export function addedAnswer(kind: RecordKind) {
 /** Documents the answers of a list of records. */
 export function recordListAnswers(kind: RecordKind) {
   const description = `A page of ${kind.plural}.`
-  const total = Type.Integer({ minimum: 0, description: 'The number of matching records on all pages, if asked for.' })
-  return listAnswers(recordSchema(kind), [exampleOf(kind)], schemaNamesOf(kind).page, description, {
-    total: Type.Optional(total),
-  })
-}
-
-/**
- * Documents the answers of a list.
- * @param title the name of the schema of a page
- * @param more what a page has beside its items
- */
-export function listAnswers<Item extends TSchema, More extends TProperties>(
-  item: Item,
-  examples: readonly unknown[],
-  title: string,
-  description: string,
-  more: More,
-) {
   const next = Type.Union([Type.String(), Type.Null()], {
     description: 'The "cursor" of the next page, or null on the last page.',
   })
-  const page = Type.Object({ items: Type.Array(item), next, ...more }, { title, description })
+  const total = Type.Integer({ minimum: 0, description: 'The number of matching records on all pages, if asked for.' })
+  const page = Type.Object(
+    { items: Type.Array(recordSchema(kind)), next, total: Type.Optional(total) },
+    { title: schemaNamesOf(kind).page, description },
+  )
   return {
-    200: taggedAnswer(description, page, { items: examples, next: null }),
+    200: taggedAnswer(description, page, { items: [exampleOf(kind)], next: null }),
     304: unchanged,
     ...malformed('The query', 'limit', 'must be at most 200'),
     ...refusals,

@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import type {} from '../../plugins/landmarks.ts'
 import type {} from '../../plugins/record-kinds.ts'
 import { etagOf } from '../../src/http/etag.ts'
+import { auditLines } from '../../src/records/audit.ts'
 import { exampleId } from '../../src/records/fields.ts'
 import { longestEmail } from '../../src/sign-in/account.ts'
 import { longestPassword } from '../../src/sign-in/passwords.ts'
@@ -41,9 +42,8 @@ async function documentation(app: FastifyInstance) {
       },
       servers: [{ url: '/', description: 'This site.' }],
       tags: [
-        ...app.recordKinds.map(({ plural, purpose }) => ({ name: plural, description: purpose })),
+        ...[...app.recordKinds, auditLines].map(({ plural, purpose }) => ({ name: plural, description: purpose })),
         { name: 'sign in', description: 'The session of a browser.' },
-        { name: 'audit', description: 'Who changed what.' },
       ].sort((one, other) => one.name.localeCompare(other.name, 'en')),
       components: {
         securitySchemes: {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify'
+import { auditLines } from '../../src/records/audit.ts'
 import { fromText, invalid, type Keywords, keywordsOf, validator } from '../../src/records/validation.ts'
 import type {} from '../../plugins/record-kinds.ts'
-import auditRoute from './audit-route.ts'
 import documentation from './documentation.ts'
 import recordRoutes from './record-routes.ts'
 
@@ -28,8 +28,7 @@ export default async function api(app: FastifyInstance) {
   })
   app.setSerializerCompiler(() => record => JSON.stringify(record))
 
-  await app.register(auditRoute)
-  for (const kind of app.recordKinds) {
+  for (const kind of [...app.recordKinds, auditLines]) {
     await app.register(recordRoutes, { kind, prefix: `/${kind.plural.replaceAll(' ', '-')}` })
   }
 }

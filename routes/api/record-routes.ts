@@ -31,10 +31,10 @@ const onePath = '/:id(.+)'
 /** In bytes. Longer than any record. */
 export const bodyLimit = 64 * 1024
 
-/** The routes to list, read, add, change and remove one kind of record. */
+/** The routes to list, read, add, change and remove one kind of record. One whose records nobody adds is only read. */
 export default async function recordRoutes(app: FastifyInstance, { kind }: RecordRoutesOptions) {
   readingRoutes(app, kind)
-  writingRoutes(app, kind)
+  if (Object.keys(kind.create.properties).length > 0) writingRoutes(app, kind)
 }
 
 /** What a list is asked for: values of the kind's filters, and these. */
@@ -48,7 +48,7 @@ export function operationsOf({ database: { db }, entityCache, recordKinds }: Fas
   return {
     /** Reads a page of a list. @param scopeFor makes further filters of those that the query has */
     async list(query: ListQuery, scopeFor: (asked: Filters) => Filters = () => ({})) {
-      const { sort = 'id', limit = 50, cursor, total = false, _locale, ...asked } = query
+      const { sort = kind.usualSort, limit = 50, cursor, total = false, _locale, ...asked } = query
       const after = positionOf(cursor, sort)
       const scope = scopeFor(asked)
       const { records, next } = await listRecords(db, kind, { filters: asked, scope, sort, limit, after })

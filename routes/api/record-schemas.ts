@@ -148,7 +148,7 @@ const ifNoneMatch = Type.Optional(
 )
 
 /** The request headers of a list. */
-export const listHeaders = Type.Object({ 'if-none-match': ifNoneMatch })
+const listHeaders = Type.Object({ 'if-none-match': ifNoneMatch })
 
 /** The request headers of a change or removal. */
 const changeHeaders = Type.Object({
@@ -160,7 +160,7 @@ const changeHeaders = Type.Object({
 })
 
 /** The part of a list's query that selects a page. */
-export const paging = {
+const paging = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
   ),
@@ -185,7 +185,7 @@ export function listQuery(kind: RecordKind) {
       sort: Type.Optional(
         Type.Enum(ordersOf(kind), {
           type: 'string',
-          default: 'id',
+          default: kind.usualSort,
           description: 'The field to sort by. A "-" in front sorts in descending order.',
         }),
       ),

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { email, flag, id, line, moment, orNull, readOnly, time, timeOrNull } from './fields.ts'
-import { keywordsOf, valueOf } from './validation.ts'
-import { users } from './kinds.ts'
-import type { Audited, Link, RecordKind } from './record-kind.ts'
-import { columnOf, selectionOf, timeText } from './selection.ts'
+import { choice, email, exampleId, id, orNull, time, timeOrNull } from './fields.ts'
+import { keywordsOf } from './validation.ts'
+import { type Audited, type Link, recordKind, type RecordKind } from './record-kind.ts'
+import { columnOf, selectionOf } from './selection.ts'
+import { tokens } from './tokens.ts'
 import { longestEmail } from '../sign-in/account.ts'
 
 /** Who makes a change, as the audit keeps it. */
@@ -20,98 +20,68 @@ export interface Author {
   readonly systemUser: string | null
 }
 
-const recordId = id('The id of the record. For a link to choose a password, the id of its user.')
-const userId = id('The id of the user who made the change over HTTP.')
-const tableDescription = 'The table of the record. An API token and a link to choose a password count as records, too.'
-const via = Type.Enum(['api', 'command'], {
-  type: 'string',
-  description: 'Whether the change was made over HTTP, in the API or on a page, or by a command.',
-})
-const action = Type.Enum(['add', 'change', 'remove'], { type: 'string', description: 'What was done to the record.' })
 const image = Type.Object({}, { additionalProperties: true })
 
-/** A line of the audit, as it is read. */
-export const auditLine = Type.Object(
-  {
-    id: id('The id of the line. The newest line has the highest.'),
-    ...readOnly({ at: time('When the change was made.') }),
-    user_id: orNull({ ...userId, description: 'The user who was signed in. Null for a command.' }),
-    token_id: orNull(id('The API token that stood for the user, if one did.')),
-    actor: orNull(
-      Type.String({
-        description:
-          "The user's e-mail address at that time. For a command, the name of the operating system's user, if known.",
+/** The lines of the audit as a kind of records, which nobody adds. */
+export const auditLines = recordKind({
+  name: 'audit line',
+  plural: 'audit',
+  table: 'audit',
+  purpose: 'Who changed what.',
+  fields: {
+    required: {},
+    generated: {
+      at: time('When the change was made.'),
+      user_id: orNull(id('The user who was signed in. Null for a command.')),
+      token_id: orNull(id('The API token that stood for the user, if one did.')),
+      actor: orNull(
+        Type.String({
+          description:
+            "The user's e-mail address at that time. For a command, the name of the operating system's user, if known.",
+        }),
+      ),
+      via: choice('Whether the change was made over HTTP, in the API or on a page, or by a command.', [
+        'api',
+        'command',
+      ]),
+      table: Type.String({
+        description: 'The table of the record. An API token and a link to choose a password count as records, too.',
       }),
-    ),
-    via,
-    table: Type.String({ description: tableDescription }),
-    record_id: recordId,
-    action,
-    before: orNull({ ...image, description: 'The record before the change. Null if it was added.' }),
-    after: orNull({
-      ...image,
-      description: 'The record after the change. Null if it was removed. A new password is only mentioned.',
-    }),
+      record_id: id('The id of the record. For a link to choose a password, the id of its user.'),
+      action: choice('What was done to the record.', ['add', 'change', 'remove']),
+      before: orNull({ ...image, description: 'The record before the change. Null if it was added.' }),
+      after: orNull({
+        ...image,
+        description: 'The record after the change. Null if it was removed. A new password is only mentioned.',
+      }),
+    },
   },
-  { additionalProperties: false, description: 'A change to a record, and who made it.' },
-)
-
-export type AuditLine = Static<typeof auditLine>
-
-/** The filters of the audit, if these are all kinds of records. A line has to match all of them. */
-export function auditFiltersOf(kinds: readonly RecordKind[]) {
-  const tables = auditedOf(kinds).map(({ table }) => table)
-  return {
-    table: Type.Enum(tables, { type: 'string', description: tableDescription }),
-    record_id: recordId,
-    user_id: userId,
-    via,
-    action,
-    since: moment('Only lines since this time: a date (midnight UTC), or a time such as 2026-01-31T12:00:00Z.'),
-    until: moment('Only lines before this time.'),
-  }
-}
-
-const user = email("The user's e-mail address at that time.", longestEmail)
-
-export const apiTokens: Audited = {
-  table: 'api_tokens',
-  schema: Type.Object({
-    id: id('The id of this token.'),
-    name: line('The name of the token.'),
-    user,
-    user_id: id('The id of the user for whom the token stands.'),
-    read_only: flag('Whether the token may only read.'),
-    expires_at: timeOrNull('When the token ends. Null if never.'),
-    last_used_at: timeOrNull('The hour of its last request. Null if there was none.'),
-    ...readOnly({ created_at: time('When the token was added.') }),
-  }),
-  links: {},
-  computed: { user: ownerOf('api_tokens') },
-  constraints: { api_tokens_user_id_fkey: { field: 'user_id', refersTo: users, cascades: true } },
-}
+  knownBy: 'at',
+  sorts: ['id'],
+  usualSort: '-id',
+  examples: {
+    create: { actor: 'admin@museum.example', via: 'api', table: 'platforms', record_id: exampleId, action: 'add' },
+    change: {},
+  },
+})
 
 /** Links by which users choose a new password. A line of one that is removed says that it was used. */
 export const passwordResets: Audited = {
   table: 'password_resets',
   key: 'user_id',
   schema: Type.Object({
-    user,
+    user: email("The user's e-mail address at that time.", longestEmail),
     user_id: id('The id of the user whose password the link changes.'),
     expires_at: timeOrNull('When the link ends.'),
   }),
   links: {},
-  computed: { user: ownerOf('password_resets') },
+  computed: { user: sql`(select email from users where users.id = password_resets.user_id)` },
   constraints: {},
-}
-
-function ownerOf(table: string): RawBuilder<unknown> {
-  return sql`(select email from users where users.id = ${sql.ref(`${table}.user_id`)})`
 }
 
 /** Everything that leaves lines in the audit, if these are all kinds of records. */
 export function auditedOf(kinds: readonly RecordKind[]): readonly Audited[] {
-  return [...kinds, apiTokens, passwordResets]
+  return [...kinds, tokens, passwordResets]
 }
 
 // The lines of the audit are written in the transaction of the change: there is no change without its line, and no line
@@ -292,62 +262,4 @@ function keyOf({ key = 'id' }: Audited): string {
 function valuesOf({ via, user, tokenId, systemUser }: Author, { table }: Audited): RawBuilder<unknown> {
   return sql`
     ${via}::text, ${user?.id ?? null}::bigint, ${tokenId}::bigint, ${user?.email ?? systemUser}::text, ${table}::text`
-}
-
-interface AuditFilters {
-  table?: string
-  record_id?: string
-  user_id?: string
-  via?: string
-  action?: string
-  /** The time of the oldest line, as the format "moment" has it. */
-  since?: string
-  /** The time after the newest line. */
-  until?: string
-  /** An e-mail address that the user has or had, or the operating system's name of who ran a command. */
-  actor?: string
-}
-
-const selection = sql.join(
-  Object.entries(auditLine.properties).map(([name, schema]) => {
-    const column = sql.ref(`audit.${name}`)
-    return valueOf(schema).format === 'date-time' ? sql`${timeText(column)} as ${sql.ref(name)}` : column
-  }),
-)
-
-/**
- * Reads lines of the audit, newest first.
- * @param before the id of the last line of the previous page, if there is one
- */
-export async function listAudit(
-  db: Kysely<Tables>,
-  filters: AuditFilters,
-  before: string | undefined,
-  limit: number,
-): Promise<{ lines: AuditLine[]; isLast: boolean }> {
-  const conditions = conditionsOf(filters)
-  if (before !== undefined) conditions.push(sql`audit.id < ${before}`)
-  const { rows } = await sql<AuditLine>`
-    select ${selection} from audit where ${sql.join(conditions, sql` and `)}
-    order by audit.id desc limit ${limit + 1}`.execute(db)
-  return { lines: rows.slice(0, limit), isLast: rows.length <= limit }
-}
-
-function conditionsOf({ since, until, actor, ...equal }: AuditFilters): RawBuilder<unknown>[] {
-  const conditions = [
-    sql`true`,
-    ...Object.entries(equal).map(([name, value]) => sql`${sql.ref(`audit.${name}`)} = ${value}`),
-  ]
-  if (since !== undefined) conditions.push(sql`at >= ${timestampOf(since)}`)
-  if (until !== undefined) conditions.push(sql`at < ${timestampOf(until)}`)
-  if (actor !== undefined) {
-    conditions.push(sql`(
-      lower(actor) = lower(${actor}) or user_id = (select id from users where lower(email) = lower(${actor})))`)
-  }
-  return conditions
-}
-
-/** Seconds since 1970, because offsets and years that JavaScript knows may be out of PostgreSQL's range as text. */
-function timestampOf(moment: string): RawBuilder<unknown> {
-  return sql`to_timestamp(${Date.parse(moment) / 1000}::double precision)`
 }

@@ -1,8 +1,10 @@
 import { tablesOfPortico } from '../backup/format.ts'
 import { migrationTables } from '../database/migrate.ts'
 import { StartError } from '../errors/start-error.ts'
+import { auditLines } from './audit.ts'
 import { kinds } from './kinds.ts'
 import type { RecordKind } from './record-kind.ts'
+import { tokens } from './tokens.ts'
 
 const commands = 'audit build copy dev export help migrate restore routes seed start token'
 
@@ -11,10 +13,10 @@ const taken: readonly (readonly [name: string, owner: string])[] = [
   ...commands.split(' ').map(name => [`word ${name}`, `the command "${name}"`] as const),
   ['word docs', 'the path /api/docs'],
   ['word openapi.json', 'the path /api/openapi.json'],
-  ['word tokens', 'the path /admin/tokens'],
   ['schema Problem', "the API's problems"],
-  ['schema AuditPage', 'the audit'],
-  ...kinds.flatMap(kind => claimsOf(kind).map(({ name }) => [name, `Portico's kind "${kind.name}"`] as const)),
+  ...[...kinds, tokens, auditLines].flatMap(kind =>
+    claimsOf(kind).map(({ name }) => [name, `Portico's kind "${kind.name}"`] as const),
+  ),
   ...[...tablesOfPortico, ...migrationTables].map(name => [`table ${name}`, 'Portico'] as const),
 ]
 

@@ -64,6 +64,8 @@ export interface RecordKind {
   readonly knownBy: string
   /** The columns that a list can be sorted by, besides the id. Null counts as the greatest value. */
   readonly sorts: readonly string[]
+  /** The order of a list unless another is asked for. */
+  readonly usualSort: string
   /** The constraints, by their names in the database. */
   readonly constraints: Readonly<Record<string, Constraint>>
   /** Whether a site's visitors may read the records of its license, which the filter "license_id" selects. */
@@ -150,6 +152,7 @@ const listParameters = ['limit', 'sort', 'cursor', 'total', '_locale']
 
 type Defaulted =
   | 'links'
+  | 'usualSort'
   | 'filters'
   | 'constraints'
   | 'open'
@@ -254,6 +257,7 @@ export function recordKind(
   }
   return {
     links: {},
+    usualSort: 'id',
     constraints: {},
     open: false,
     cacheKey: null,
@@ -287,10 +291,10 @@ const searched: readonly unknown[] = ['line', 'host', 'language-tag', 'email']
 
 /**
  * The filters of a kind's columns: "name" for its value, "name_prefix" for how it begins, "opens_from" and
- * "opens_until" for its range. A column can be asked for even if it cannot be written.
+ * "opens_until" for its range. A column can be asked for even if it cannot be written, unless it is an object.
  */
 function columnFilters(fields: TProperties, links: Readonly<Record<string, unknown>>): Record<string, Filter> {
-  const columns = Object.entries(fields).filter(([name]) => !(name in links))
+  const columns = Object.entries(fields).filter(([name, field]) => !(name in links || valueOf(field).type === 'object'))
   return Object.fromEntries(
     columns.flatMap(([name, field]): [string, Filter][] => {
       const { readOnly: _, ...value } = valueOf(field)

@@ -34,7 +34,7 @@ export interface Listing<Kind extends RecordKind = RecordKind> {
   filters?: FiltersOf<Kind>
   /** Values that a record has to match, too, and that the client has not asked for. */
   scope?: Filters
-  /** One of the kind's sorts, with a "-" in front for descending order. Default: id. */
+  /** One of the kind's sorts, with a "-" in front for descending order. Default: the kind's usual sort. */
   sort?: Kind['sorts'][number] | `-${Kind['sorts'][number]}` | 'id' | '-id'
   after?: Position | undefined
   /** Default: 50. */
@@ -57,7 +57,7 @@ export async function listRecords<Kind extends RecordKind>(
   listing?: Listing<Kind>,
 ): Promise<Page<RecordOf<Kind>>>
 export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing: Listing = {}): Promise<Page> {
-  const { filters = {}, scope, sort = 'id', after, limit = 50 } = listing
+  const { filters = {}, scope, sort = kind.usualSort, after, limit = 50 } = listing
   assertValid(kind.query, filters)
   const orders = ordersOf(kind)
   if (!orders.includes(sort)) throw invalid([{ field: 'sort', message: `sort must be one of ${orders.join(', ')}` }])

@@ -66,7 +66,7 @@ test('the commands that add, change and remove leave a line each, and without a 
 
 test('a token that is added or revoked leaves a line with its owner, and without its hash', async t => {
   const user = await addUser(database, { email: 'me@museum.test' })
-  await print('token add me@museum.test --name ci --read-only --expires 2099-12-31')
+  await print('token add --user me@museum.test --name ci --read-only --expires-at 2099-12-31T00:00:00Z')
   await sql`update api_tokens set last_used_at = '2026-11-23 17:00Z'`.execute(db)
   await print('token revoke ci')
   const [removed, added, ...others] = await lines('--table api_tokens')
@@ -88,8 +88,8 @@ test('a token that is added or revoked leaves a line with its owner, and without
 
 test('a token that is refused, or revoked twice at once, leaves no further line', async t => {
   await addUser(database, { email: 'me@museum.test' })
-  await print('token add me@museum.test --name ci')
-  t.equal((await type('token add me@museum.test --name ci')).code, 1)
+  await print('token add --user me@museum.test --name ci')
+  t.equal((await type('token add --user me@museum.test --name ci')).code, 1)
   await Promise.all(['ci', 'ci', '1'].map(token => type(`token revoke ${token}`)))
   const written = await lines()
   t.match(written, [{ action: 'remove' }, { action: 'add' }])
@@ -111,9 +111,13 @@ test('a link to choose a password leaves a line with its user, and without its t
 test('a token or a link whose line cannot be written is not made, and a token is not revoked', async t => {
   const user = await addUser(database, { email: 'me@museum.test' })
   await addLicense(database, { domain: 'museum.test' })
-  await print('token add me@museum.test --name ci')
+  await print('token add --user me@museum.test --name ci')
   await sql`alter table audit add constraint closed check (false) not valid`.execute(db)
-  for (const words of ['token add me@museum.test --name x', 'token revoke ci', 'user password me@museum.test --link']) {
+  for (const words of [
+    'token add --user me@museum.test --name x',
+    'token revoke ci',
+    'user password me@museum.test --link',
+  ]) {
     t.match(await refusal(words), '"closed"')
   }
   await sql`alter table audit drop constraint closed`.execute(db)
@@ -218,84 +222,19 @@ test('a line that makes no sense is not restored', async t => {
   }
 })
 
-test('the table has a row for each line, and below it the fields', async t => {
+test('the table has a row for each line, and nothing in it controls the terminal', async t => {
   await addLines(
-    {
-      action: 'add',
-      table: 'licenses',
-      after: { id: '7', created_at: '2026', name: 'Museum', domain: 'museum.test', type_id: '2', language_ids: [] },
-    },
-    {
-      action: 'change',
-      table: 'licenses',
-      via: 'api',
-      user_id: '5',
-      actor: 'me@museum.test',
-      before: { id: '7', name: 'Museum', language_ids: ['1', '2'], type_id: null, updated_at: '1', protected: false },
-      after: { id: '7', name: 'Palace', language_ids: [], type_id: '2', updated_at: '2', protected: true },
-    },
-    { action: 'change', table: 'users', before: { id: '7', password: 'x' }, after: { id: '7', password: '(new)' } },
-    { action: 'change', table: 'users', before: { id: '7' }, after: { id: '7', password: '(new)' }, actor: 'root' },
-    { action: 'change', before: { id: '7', name: 'Depot', old: 1 }, after: { id: '7', name: 'Depot' } },
-    { action: 'remove', table: 'tickets', before: { id: '7', price: { eur: 5 }, sold: false } },
-    {
-      action: 'add',
-      table: 'api_tokens',
-      after: { id: '7', user_id: '5', created_at: '2026', read_only: true, name: 'ci', user: 'me@museum.test' },
-    },
+    { action: 'change', table: 'licenses', via: 'api', actor: 'me@museum.test', before: { id: '7' }, after: {} },
+    { action: 'add', actor: '\u001b[2J\u0007\r\n\u009b31mred', after: { name: 'Depot' } },
   )
-  t.equal(
-    await print('audit'),
-    `at (UTC)             action  record        by              via
-2026-01-31 12:00:00  add     api_tokens 7                  command
-  name: ci, user: me@museum.test, user_id: 5, read_only: true
-2026-01-31 12:00:00  remove  tickets 7                     command
-  sold: false, price: {"eur":5}
-2026-01-31 12:00:00  change  museums 7                     command
-  old: 1 → none
-2026-01-31 12:00:00  change  users 7       root            command
-  password: (new)
-2026-01-31 12:00:00  change  users 7                       command
-  password: x → (new)
-2026-01-31 12:00:00  change  licenses 7    me@museum.test  api
-  name: Museum → Palace
-  type_id: none → 2
-  protected: false → true
-  language_ids: 1,2 → none
-2026-01-31 12:00:00  add     licenses 7                    command
-  domain: museum.test, name: Museum, type_id: 2
-`,
-  )
-})
-
-test('on a terminal no row is wider than it, and long values share the line', async t => {
-  const [old, now] = ['old '.repeat(300_000), 'new '.repeat(300_000)]
-  const actor = `${'x'.repeat(200)}@museum.test`
-  await addLines(
-    { action: 'change', actor, record_id: '9223372036854775807', before: { name: old }, after: { name: now } },
-    { action: 'change', before: { name: 'Short' }, after: { name: now } },
-    { action: 'change', before: { name: old }, after: { name: 'Short' } },
-    { action: 'change', before: {}, after: { name: now } },
-    { action: 'add', after: { name: now } },
-  )
-  for (const columns of [40, 80, 200]) {
-    const rows = (await print('audit', { terminals: ['output'], columns })).split('\n')
-    const wide = rows.filter(row => row.length > columns)
-    t.strictSame(wide, [], `at ${columns} columns`)
-    for (const text of ['name: old', '→ new', 'name: Short → new', '→ Short']) t.match(rows.join('\n'), text)
-    t.equal(rows.filter(row => row.length === columns && row.startsWith('  name: ')).length, 5)
-  }
-})
-
-test('nothing in a line controls the terminal', async t => {
-  const hostile = '\u001b[2J\u0007\r\n\u009b31mred'
-  await addLines(
-    { action: 'change', table: hostile, actor: hostile, before: { [hostile]: 1 }, after: { [hostile]: hostile } },
-    { action: 'add', after: { name: hostile, [hostile]: { [hostile]: hostile }, list: [hostile] } },
-  )
-  t.notMatch(await print('audit'), /[^\P{Cc}\n]/u)
-  t.notMatch(await print('audit', { terminals: ['output'] }), /[^\P{Cc}\n]/u)
-  t.equal((await print('audit')).split('\n').length, 6)
+  const table = await print('audit')
+  t.match(table.split('\n'), [
+    /^at +actor +action +table +record_id +via$/,
+    / add +museums +7 +command$/,
+    / change +licenses +7 +api$/,
+    '',
+  ])
+  t.notMatch(table, /[^\P{Cc}\n]/u)
 })
 
 test('more lines than a query reads are listed once each, up to the limit', async t => {
@@ -306,32 +245,24 @@ test('more lines than a query reads are listed once each, up to the limit', asyn
   t.strictSame(await idsOf('--limit 1100'), newest)
   t.equal((await lines()).length, 50)
   t.equal((await lines('--limit 9999')).length, 1200)
-  t.equal((await print('audit --limit 600')).split('\n').filter(row => row.startsWith('at (UTC)')).length, 1)
+  t.equal((await print('audit --limit 600')).split('\n').filter(row => row.startsWith('at ')).length, 1)
 })
 
 test('options select lines by record, user, way, action and time', async t => {
-  const me = await addUser(database, { email: 'me@museum.test' })
-  await addLicense(database, { domain: 'museum.test' })
   await addLines(
     { action: 'add', table: 'licenses', record_id: '1', actor: 'root', after: {} },
-    { action: 'remove', record_id: '2', via: 'api', user_id: me, actor: 'former@museum.test', before: {} },
-    { action: 'add', record_id: '3', at: '2026-02-01T00:00:00Z', user_id: '99', actor: 'gone@museum.test', after: {} },
+    { action: 'remove', record_id: '2', via: 'api', user_id: '99', actor: 'gone@museum.test', before: {} },
+    { action: 'add', record_id: '3', at: '2026-02-01T00:00:00Z', after: {} },
   )
   for (const [options, found] of [
     ['--table museums', ['3', '2']],
-    ['--table museums --record 2', ['2']],
-    ['--record 1', ['1']],
-    ['--user Me@Museum.test', ['2']],
-    ['--user former@museum.test', ['2']],
-    ['--user GONE@museum.test', ['3']],
-    ['--user root', ['1']],
-    ['--user 99', ['3']],
-    ['--user nobody@museum.test', []],
+    ['--table museums --record-id 2', ['2']],
+    ['--actor gone@museum.test', ['2']],
+    ['--user-id 99', ['2']],
     ['--via api', ['2']],
     ['--action add', ['3', '1']],
-    ['--since 2026-02-01', ['3']],
-    ['--until 2026-02-01', ['2', '1']],
-    ['--since 2026-02-01T01:00:00+01:00 --until 2026-02-01T00:00:00.001Z', ['3']],
+    ['--at-from 2026-02-01', ['3']],
+    ['--at-until 2026-02-01 --sort id', ['1', '2']],
   ] as const) {
     t.strictSame(await idsOf(options), found, options)
   }

@@ -218,7 +218,7 @@ t.test('on a connection of its own, a command tells in one line that the databas
 t.test('every command that writes says that it changed no records if the database refuses it', async t => {
   await print('platform add --name steady')
   await addUser(database, { email: 'steady@museum.test' })
-  await print('token add steady@museum.test --name steady')
+  await print('token add --user steady@museum.test --name steady')
   const mend = await breakTable(database, 'audit', '53100')
   for (const [words, input] of [
     ['platform add --name fresh'],
@@ -228,7 +228,7 @@ t.test('every command that writes says that it changed no records if the databas
     ['user add fresh@museum.test', 'a long password'],
     ['user password steady@museum.test', 'another password'],
     ['user password steady@museum.test --link --host localhost'],
-    ['token add steady@museum.test --name fresh'],
+    ['token add --user steady@museum.test --name fresh'],
     ['token revoke steady'],
   ] as const) {
     t.equal(await refusal(words, { input: input ?? '' }), refused)

@@ -1,4 +1,3 @@
-import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { sql } from 'kysely'
 import { addLicense, addUser } from '../support/records.ts'
@@ -27,10 +26,10 @@ function test(title: string, act: (t: Test) => unknown): void {
 }
 
 test('"token add" prints the token alone, and stores its hash only', async t => {
-  const { code, output, errors } = await type('token add ME@museum.test --name ci')
+  const { code, output, errors } = await type('token add --user ME@museum.test --name ci')
   t.equal(code, 0)
   t.match(output, /^portico_[\w-]{43}\n$/)
-  t.equal(errors, `Added the token "ci" of ${me}. It is not shown again:\n`)
+  t.equal(errors, 'Added the token "ci". It is not shown again:\n')
   const kept = await tokens()
   t.match(kept, [{ name: 'ci', hash: /^[0-9a-f]{64}$/, read_only: false, last_used_at: null, expires_at: null }])
   t.equal(kept.length, 1)
@@ -38,86 +37,34 @@ test('"token add" prints the token alone, and stores its hash only', async t => 
 })
 
 test('"token add --json" prints the token with what is known of it', async t => {
-  t.match(await json(`token add ${me} --name ci --read-only --expires 2099-12-31`), [
+  t.match(await json(`token add --user ${me} --name ci --read-only --expires-at 2099-12-31T00:00:00Z`), [
     { id: '1', user: me, name: 'ci', read_only: true, expires_at: '2099-12-31T00:00:00.000Z', token: /^portico_/ },
   ])
 })
 
-test("a token may end after some days by the database's clock", async t => {
-  const day = 24 * 60 * 60 * 1000
-  const began = Date.now()
-  mock.timers.enable({ apis: ['Date'], now: began - 365 * day })
-  const { code, output } = await type(`token add ${me} --name ci --expires 90d --json`)
-  mock.timers.reset()
-  t.equal(code, 0)
-  const [token] = await tokens()
-  t.ok(Number(token?.expires_at) >= began + 90 * day && Number(token?.expires_at) <= Date.now() + 90 * day)
-  t.match(JSON.parse(output), { expires_at: token?.expires_at?.toISOString() })
-})
-
 test('a user has one token of a name, and others may have another', async t => {
-  await print(`token add ${me} --name ci`)
-  t.equal(await refusal(`token add ${me} --name ci`), `${me} already has a token "ci".`)
-  await print(`token add ${other} --name ci`)
+  await print(`token add --user ${me} --name ci`)
+  t.equal(await refusal(`token add --user ${me} --name ci`), 'Another token has this name.')
+  await print(`token add --user ${other} --name ci`)
 })
 
 test('"token list" shows what is known of each token, and hides the hash', async t => {
-  await print(`token add ${me} --name ci --read-only --expires 2099-12-31`)
-  await print(`token add ${other} --name backup`)
-  await sql`update api_tokens set created_at = '2026-01-02 03:04:05Z', last_used_at = '2026-11-23T17:00Z' where id = 1`.execute(
-    db,
-  )
+  await print(`token add --user ${me} --name ci --read-only`)
   const output = await print('token list')
-  const [heading, first, second] = output.split('\n')
-  t.match(heading, /^id +name +user +may +expires +last used +created$/)
-  t.match(first, /^1 +ci +me@museum\.test +read +2099-12-31 00:00 +2026-11-23 17:00 +2026-01-02 03:04$/)
-  t.match(second, /^2 +backup +other@museum\.test +write +never +never +\d{4}-/)
-  t.notMatch(output, String((await tokens())[0]?.hash))
-  t.match(await print(`token list ${me}`), /^id [^\n]*\n1 [^\n]*\n$/)
-  t.strictSame(await json(`token list ${me}`), [
-    {
-      id: '1',
-      name: 'ci',
-      user: me,
-      read_only: true,
-      expires_at: '2099-12-31T00:00:00.000Z',
-      last_used_at: '2026-11-23T17:00:00.000Z',
-      created_at: '2026-01-02T03:04:05.000Z',
-    },
-  ])
-})
-
-test('"token list" fits a terminal, and lists more tokens than one query reads', async t => {
-  await sql`
-    insert into api_tokens (user_id, name, hash)
-    select (select min(id) from users), 'token ' || n, encode(sha256(n::text::bytea), 'hex')
-    from generate_series(1, 1001) as n`.execute(db)
-  const lines = (await print('token list', { terminals: ['output'] })).trimEnd().split('\n')
-  t.equal(lines.length, 1002)
-  t.ok(lines.every(({ length }) => length <= 80))
-})
-
-test('"token list" of nobody prints nothing', async t => {
-  t.equal(await print('token list'), '')
-})
-
-test('"token revoke" takes a name or an id', async t => {
-  await print(`token add ${me} --name ci`)
-  await print(`token add ${me} --name backup`)
-  t.equal(await print('token revoke ci'), `Revoked the token "ci" of ${me}.\n`)
-  t.strictSame(await json('token revoke 2'), [{ id: '2', name: 'backup', user: me }])
-  t.strictSame(await tokens(), [])
-})
-
-test('"token revoke" asks which of several tokens is meant', async t => {
-  for (const user of [me, other]) await print(`token add ${user} --name ci`)
-  t.equal(
-    await refusal('token revoke ci'),
-    `There are several tokens "ci": 1 ("ci" of ${me}), 2 ("ci" of ${other}). Use an id, or --user.`,
+  t.match(
+    output,
+    /^id +name +user +read_only +expires_at +last_used_at +created_at\n1 +ci +me@museum\.test +true +\d{4}-/,
   )
-  await print(`token revoke ci --user ${other.toUpperCase()}`)
-  t.match(await tokens(), [{ id: '1' }])
-  t.match((await type(`token revoke ci --user ${other}`)).errors, `There is no token "ci" of ${other}.`)
+  t.notMatch(output, String((await tokens())[0]?.hash))
+  t.match(await json('token list --name ci'), [{ id: '1', name: 'ci', user: me, read_only: true, last_used_at: null }])
+})
+
+test('"token revoke" takes a name or an id, and asks which of several is meant', async t => {
+  for (const user of [me, other]) await print(`token add --user ${user} --name ci`)
+  t.equal(await refusal('token revoke ci'), 'There are several tokens "ci". Use an id such as 1 or 2.')
+  t.equal(await print('token revoke 1'), 'Removed the token "ci" (id 1).\n')
+  t.match(await json('token revoke ci'), [{ id: '2', name: 'ci', user: other }])
+  t.strictSame(await tokens(), [])
 })
 
 test('"user password --link" without a license says that no site could show it', async t => {

@@ -6,7 +6,7 @@ let tokens = 0
 
 /** Adds an API token, as people do. @returns the token */
 export async function addToken(database: Database, email: string, options = ''): Promise<string> {
-  return (await tokenCommand(database, `add ${email} --name "token ${tokens++}" ${options}`)).trimEnd()
+  return (await tokenCommand(database, `add --user ${email} --name "token ${tokens++}" ${options}`)).trimEnd()
 }
 
 /** Runs a command on tokens and waits until its changes have been heard. @returns its output */

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { apiTokens, auditedOf } from '../../../src/records/audit.ts'
+import { auditedOf } from '../../../src/records/audit.ts'
 import { kinds } from '../../../src/records/kinds.ts'
+import { tokens } from '../../../src/records/tokens.ts'
 import { startApi } from '../../support/api.ts'
 import { addLicense, addLicenseType, addUser } from '../../support/records.ts'
 import { commandsOn } from '../../support/run-command.ts'
@@ -53,7 +54,7 @@ t.test('a line mentions a new password, and no line has a password or a hash', a
 t.test('the lines of tokens and of links to choose a password are found by their tables', async t => {
   const user = await addUser(database, { email: 'script@museum.test' })
   const { print } = commandsOn(database)
-  await print('token add script@museum.test --name ci')
+  await print('token add --user script@museum.test --name ci')
   await print('user password script@museum.test --link')
   t.match(await lines('table=api_tokens&action=add'), [{ via: 'command', after: { name: 'ci', user_id: user } }])
   const links = await lines(`table=password_resets&record_id=${user}`)
@@ -156,7 +157,7 @@ t.test('the audit knows everything that the database removes together with a rec
   )
   const cascading = rows
     // A link to choose a password ends within an hour anyway.
-    .filter(({ table }) => [...kinds, apiTokens, ...links].some(kind => kind.table === table))
+    .filter(({ table }) => [...kinds, tokens, ...links].some(kind => kind.table === table))
     // The links of a record are in its line.
     .filter(({ table, column }) => !links.some(link => link.table === table && link.own === column))
     .map(({ name }) => name)
@@ -192,14 +193,10 @@ t.test('each filter leaves out other lines', async t => {
     ['user_id=78&via=api&action=remove', ['78']],
     ['user_id=78&via=command', []],
     ['user_id=78&action=add', []],
-    ['until=2001-02-01', ['77']],
-    ['until=2001-02-01T00:00:00.001Z', ['78', '77']],
-    ['until=2001-02-01T01:00:00%2B02:00', ['77']],
-    ['until=0001-01-01', []],
-    ['since=9999-12-31T23:59:59Z', []],
-    ['since=0001-01-01&until=2001-12-31', ['78', '77']],
-    ['since=2001-02-01&until=2001-12-31', ['78']],
-    ['since=2001-12-31&until=2001-02-01', []],
+    ['at_until=2001-02-01', ['77']],
+    ['at_until=2001-02-01T00:00:00.001Z', ['78', '77']],
+    ['at_from=2001-02-01&at_until=2001-12-31', ['78']],
+    ['actor=old@museum.test', ['78', '77']],
   ] as const) {
     t.strictSame(
       (await lines(query)).map(({ record_id: id }: { record_id: string }) => id),
@@ -210,25 +207,13 @@ t.test('each filter leaves out other lines', async t => {
   await sql`delete from audit where at < '2002-01-01'`.execute(db)
 })
 
-const inCursor = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
 /** Values that no filter can have, by the name of its field. */
 const invalid: Record<string, string[]> = {
-  table: ['secrets', 'license', 'museums&table=groups'],
-  record_id: ['0', '9223372036854775808'],
-  user_id: ['admin@museum.test'],
+  record_id: ['0'],
   via: ['psql'],
   action: ['added'],
-  since: [
-    ...['', 'yesterday', '1767225600', '2026-02-30', '2026-13-01', '2026-00-10', '2026-01-31T24:00:00Z'],
-    // A "+" that is not encoded is a blank.
-    ...['2026-01-31T12:00:60Z', '2026-01-31T12:00:00', '2026-01-31T12:00:00+02:00'],
-  ],
-  until: ['10000-01-01', '-infinity', '2026-01-01%00'],
-  actor: ['me'],
   before: ['1'],
-  sort: ['id'],
-  limit: ['0', '201'],
-  cursor: ['none', inCursor('id', '1', '1'), inCursor('-id', '1', '2')],
+  sort: ['actor'],
 }
 
 for (const [field, values] of Object.entries(invalid)) {
@@ -269,9 +254,10 @@ t.test('no request changes or removes a line', async t => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     const all = await ask(method, 'audit', { payload: {} })
     t.strictSame([all.statusCode, all.headers.allow], [405, 'GET'])
-    t.equal(await statusOf(method, `audit/${id}`, { payload: {} }), 404)
+    t.equal(await statusOf(method, `audit/${id}`, { payload: {} }), 405)
   }
   t.equal((await ask('GET', 'audit')).body, before)
+  t.strictSame((await ask('GET', `audit/${id}`)).json(), await lastLine())
 })
 
 t.test('every kind of record leaves a line for each thing that is done to it', async t => {

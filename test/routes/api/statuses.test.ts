@@ -130,6 +130,21 @@ t.test('the audit: the documented statuses and no others are answered, as docume
   await send('GET', path, '', nobody)
   await send('GET', path, '', somebody)
   assertAllAnswered(t, path)
+  const one = `${path}/{id}`
+  const [line] = (await send('GET', path)).json().items
+  const { etag } = (await send('GET', one, line.id)).headers
+  await refuse('GET', one)
+  for (const [id, sent] of [
+    [line.id, { headers: { 'if-none-match': String(etag) } }],
+    [line.id, stale],
+    [exampleId],
+    [exampleId, nobody],
+    [exampleId, somebody],
+    ['x'],
+  ] as const) {
+    await send('GET', one, id, sent)
+  }
+  assertAllAnswered(t, one)
 })
 
 for (const kind of kinds) {
