@@ -76,8 +76,7 @@ function spanOf(stored: StoredSpan): Span {
 }
 
 function constantOf(span: Span): Constant {
-  // Calls of a query each have a location of their own.
-  if (span.location === null || span.parent !== null) return makeConstant(span)
+  if (span.location === null) return makeConstant(span)
   const known = constants.get(span.location)
   if (known !== undefined && isAlike(known.span, span)) return known
   const constant = makeConstant(span)

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { type AnyFunction, isFunction } from '../foreign-value.ts'
 import { Recorder, type RecorderParts } from './recorder.ts'
-import { asLoading, loadingScope, LoadingStep, type StepDescription } from './recorders.ts'
+import { asLoading, LoadingStep, recorderScope, type StepDescription } from './recorders.ts'
 import { identify } from './request-identity.ts'
 
 /** Steps that are recorded. */
@@ -60,7 +60,7 @@ export class ApplicationStart {
 
   /** The step that runs in this asynchronous context; null outside all steps of this start. */
   get current(): LoadingStep | null {
-    return this.steps.find(step => step === loadingScope.getStore()) ?? null
+    return this.steps.find(step => step === recorderScope.getStore()) ?? null
   }
 
   /** An onReady hook was added, which will run as a step. */
@@ -100,7 +100,7 @@ export class ApplicationStart {
       parameters[callback] = observedDone
     }
     try {
-      const result: unknown = loadingScope.run(step, (): unknown => Reflect.apply(target, self, parameters))
+      const result: unknown = recorderScope.run(step, (): unknown => Reflect.apply(target, self, parameters))
       const isCalledBack = target.length > callback
       // Fastify ignores the promise of a hook that takes a callback, so its rejection must stay unhandled.
       if (result instanceof Promise && (step.kind === 'plugin' || !isCalledBack)) {

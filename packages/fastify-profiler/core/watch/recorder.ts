@@ -124,6 +124,11 @@ export class Recorder implements RequestIdentity {
     this.calls = new RunningCalls(this.#spans, this.clock, this.work)
   }
 
+  /** Its own scope. */
+  get recorder(): Recorder {
+    return this
+  }
+
   get spans(): Span[] {
     return this.#spans.spans
   }

@@ -10,13 +10,18 @@ import { Attachment } from './attachment.ts'
 import { Recorder, type RecorderParts } from './recorder.ts'
 import { identify } from './request-identity.ts'
 
-/** Holds the recorder of the current request across asynchronous calls. */
-export const recorderScope = new AsyncLocalStorage<Recorder>()
+/** What runs: a request, one of its queries, or a plugin or onReady hook while an application starts. */
+export interface Scope {
+  readonly recorder: Recorder
+}
 
-/** Holds the plugin or onReady hook that runs while an application starts. What it leaves behind stays in it. */
-export const loadingScope = new AsyncLocalStorage<LoadingStep>()
+/**
+ * Holds what runs across asynchronous calls.
+ * For performance: one for all, since each takes time and memory of every promise.
+ */
+export const recorderScope = new AsyncLocalStorage<Scope>()
 
-/** A callback of a query that a plugin sent runs in the scope of requests. */
+/** What a plugin leaves behind stays in its scope. */
 const loadingRecorders = new WeakSet<Recorder>()
 
 /** Marks the recorder of a plugin, which is no request's. @returns the recorder */
@@ -30,7 +35,8 @@ export function asLoading(recorder: Recorder): Recorder {
  * profiled.
  */
 export function currentRecorder(): Recorder | undefined {
-  return recorderScope.getStore() ?? loadingRecorder()
+  const recorder = recorderScope.getStore()?.recorder
+  return recorder?.finished === true && loadingRecorders.has(recorder) ? undefined : recorder
 }
 
 /** What records the work that runs; null outside of requests, and long after one. */
@@ -38,14 +44,9 @@ export function openRecorder(): Recorder | null {
   return currentRecorder()?.open ?? null
 }
 
-function loadingRecorder(): Recorder | undefined {
-  const recorder = loadingScope.getStore()?.recorder
-  return recorder?.finished === false ? recorder : undefined
-}
-
 /** The token of the current request, which another one is made by; null outside of one. */
 function currentToken(): string | null {
-  const recorder = recorderScope.getStore()
+  const recorder = recorderScope.getStore()?.recorder
   return recorder === undefined || loadingRecorders.has(recorder) ? null : recorder.token
 }
 

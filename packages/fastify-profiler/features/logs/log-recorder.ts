@@ -72,8 +72,10 @@ class RecordingStream implements DestinationStream {
     const recorder = begun?.finished === true && !isTelling ? null : begun?.open
     if (recorder == null) return
     const { write } = RecordingStream.prototype
-    recorder.line(line, isTelling ? findCaller(write) : null)
     const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
+    // An error with its reply is logged by Fastify. Its stack has no line of the application, and costs the most.
+    const isFastifys = isError(err) && propertyOf(lastObj, 'res') !== undefined
+    recorder.line(line, isTelling && !isFastifys ? findCaller(write) : null)
     if (isError(err)) recorder.exception(err, 'logged')
   }
 

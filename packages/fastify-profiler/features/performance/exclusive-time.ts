@@ -80,50 +80,51 @@ function rankOf(kind: TimeKind): number {
 }
 
 /** What happens in a period. own-block: code of this request blocks the event loop. */
-type Happening = 'operation' | 'function' | 'wait' | 'block' | 'own-block'
+interface Happening {
+  what: 'operation' | 'function' | 'wait' | 'block' | 'own-block'
+  kind: TimeKind
+  span: number | null
+  /** When it ends. */
+  until: number
+  hasEnded: boolean
+}
 
 /** A moment at which something started or ended, or a dispatch point was reached. */
 interface Moment {
   time: number
   /** Null for a dispatch point. */
-  what: Happening | null
-  kind: TimeKind
-  span: number | null
-  /** When it ends. */
-  until: number
-  /** The start that this moment ends; null for a start. */
-  began: Moment | null
-  hasEnded: boolean
+  of: Happening | null
+  isStart: boolean
 }
 
 /** All moments of a request, in order. */
 function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }: Timed): Moment[] {
   const moments: Moment[] = []
   /** Adds the start and end of a period, cut to the request. One that takes no time has none. */
-  const add = (what: Happening, kind: TimeKind, span: number | null, period: Period) => {
-    const start = Math.max(0, period.start)
-    const until = Math.min(duration, period.end)
-    if (!(until > start)) return
-    const began: Moment = { time: start, what, kind, span, until, began: null, hasEnded: false }
-    moments.push(began, { ...began, time: until, began })
+  const add = (what: Happening['what'], kind: TimeKind, span: number | null, start: number, end: number) => {
+    const time = Math.max(0, start)
+    const until = Math.min(duration, end)
+    if (!(until > time)) return
+    const of = { what, kind, span, until, hasEnded: false }
+    moments.push({ time, of, isStart: true }, { time: until, of, isStart: false })
   }
-  spans.forEach((span, id) => {
+  for (const [id, span] of spans.entries()) {
     const kind = timeKindOf(span)
-    for (const wait of waitsOf(span, blocked)) add('wait', 'waiting', id, wait)
-    if (span.kind === 'wait') return
-    const { start } = span
-    if (!isOperation(span)) add('function', kind, id, { start, end: start + span.duration })
-    else for (const run of runsOf(span, blocked)) add('operation', kind, id, run)
-  })
+    if (!isOperation(span)) add('function', kind, id, span.start, span.start + span.duration)
+    else {
+      for (const { start, end } of waitsOf(span, blocked)) add('wait', 'waiting', id, start, end)
+      const runs = span.kind === 'wait' ? [] : runsOf(span, blocked)
+      for (const { start, end } of runs) add('operation', kind, id, start, end)
+    }
+  }
   for (const { start, duration: took, by } of blocked) {
-    add(by === token ? 'own-block' : 'block', 'blocked', null, { start, end: start + took })
+    add(by === token ? 'own-block' : 'block', 'blocked', null, start, start + took)
   }
   // Dispatch points tell what Fastify did between the spans.
   for (const { start, duration: took } of lifecycle) {
     if (start === null) continue
     for (const time of [start, start + (took ?? 0)]) {
-      const point = { what: null, kind: 'unaccounted', span: null, until: time, began: null, hasEnded: false } as const
-      if (time < duration) moments.push({ ...point, time })
+      if (time < duration) moments.push({ time, of: null, isStart: false })
     }
   }
   return moments.sort((one, other) => one.time - other.time)
@@ -135,34 +136,35 @@ class RunningSpans {
   readonly #operations = new Map<TimeKind, number>()
   /** Of how many kinds they are. */
   #kinds = 0
-  /** Of the operations that run, the start of the one that ends last; so it is with the waits. */
-  #operation: Moment | null = null
-  #wait: Moment | null = null
-  /** The starts of functions that run, with some that have ended. The last one started last, and runs. */
-  readonly #functions: Moment[] = []
+  /** Of the operations that run, the one that ends last; so it is with the waits. */
+  #operation: Happening | null = null
+  #wait: Happening | null = null
+  /** The functions that run, with some that have ended. The last one started last, and runs. */
+  readonly #functions: Happening[] = []
   #blocks = 0
   #ownBlocks = 0
 
   /** Starts or ends what starts or ends at a moment. */
-  pass(moment: Moment): void {
-    const { began, kind, what } = moment
-    const change = began === null ? 1 : -1
-    if (what === 'block') this.#blocks += change
-    if (what === 'own-block') this.#ownBlocks += change
-    if (what === 'wait') this.#wait = lastOf(this.#wait, moment)
-    if (what === 'operation') {
+  pass({ of, isStart }: Moment): void {
+    if (of === null) return
+    const { kind, what } = of
+    const change = isStart ? 1 : -1
+    if (what === 'function') {
+      if (isStart) this.#functions.push(of)
+      else this.#endFunction(of)
+    } else if (what === 'block') this.#blocks += change
+    else if (what === 'own-block') this.#ownBlocks += change
+    else if (what === 'wait') this.#wait = lastOf(this.#wait, of, isStart)
+    else {
       const count = (this.#operations.get(kind) ?? 0) + change
       this.#operations.set(kind, count)
-      if (count === Number(change > 0)) this.#kinds += change
-      this.#operation = lastOf(this.#operation, moment)
+      if (count === Number(isStart)) this.#kinds += change
+      this.#operation = lastOf(this.#operation, of, isStart)
     }
-    if (what !== 'function') return
-    if (began === null) this.#functions.push(moment)
-    else this.#endFunction(began)
   }
 
   /** What this moment counts for; null if nothing runs. */
-  get owner(): Pick<Moment, 'kind' | 'span'> | null {
+  get owner(): Pick<Happening, 'kind' | 'span'> | null {
     if (this.#operation !== null) {
       return this.#kinds === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
     }
@@ -174,16 +176,16 @@ class RunningSpans {
     return this.#ownBlocks > 0 && this.#operation === null
   }
 
-  #endFunction(began: Moment): void {
-    began.hasEnded = true
+  #endFunction(ended: Happening): void {
+    ended.hasEnded = true
     while (this.#functions.at(-1)?.hasEnded === true) this.#functions.pop()
   }
 }
 
-/** Of what runs, the start of what ends last. When it ends, all others have ended. */
-function lastOf(last: Moment | null, moment: Moment): Moment | null {
-  if (moment.began !== null) return moment.began === last ? null : last
-  return last === null || moment.until > last.until ? moment : last
+/** Of what runs, what ends last. When it ends, all others have ended. */
+function lastOf(last: Happening | null, one: Happening, isStart: boolean): Happening | null {
+  if (!isStart) return one === last ? null : last
+  return last === null || one.until > last.until ? one : last
 }
 
 /** What Fastify did while no span ran. */

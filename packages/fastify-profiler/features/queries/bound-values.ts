@@ -1,5 +1,11 @@
 import { masked } from '../../core/mask/known-secrets.ts'
-import { decisiveNames, isSensitiveField, looksSecret } from '../../core/mask/secret-names.ts'
+import {
+  decisiveNames,
+  isSensitiveField,
+  isSensitiveName,
+  looksSecret,
+  needsValue,
+} from '../../core/mask/secret-names.ts'
 import { rememberStatements } from './statement.ts'
 
 /** A parameter or a literal of a statement, with the columns it is bound to. */
@@ -17,6 +23,8 @@ interface BoundStatement {
   values: readonly BoundValue[]
   /** Columns whose value comes from elsewhere in the statement, such as a subquery. */
   unbound: readonly string[]
+  /** Whether no value is bound to a column that may be sensitive, as in most statements. */
+  isHarmless: boolean
 }
 
 /** Literals, identifiers, placeholders and punctuation; also comments, so that their content is skipped. */
@@ -47,7 +55,11 @@ const constant = /^(?:null|default|true|false|now|current_timestamp)$/i
 const clause = /^(?:select|from|where|and|or|set|on|having|values|limit|offset|returning|order|group|union|join)$/i
 
 /** Finds the values of a statement and the columns they are bound to. */
-const boundValues = rememberStatements((sql): BoundStatement => new StatementReader().read(sql))
+const boundValues = rememberStatements((sql): BoundStatement => {
+  const { values, unbound } = new StatementReader().read(sql)
+  const columns = [...unbound, ...[...new Set(values.map(value => value.columns))].flat()]
+  return { values, unbound, isHarmless: !columns.some(name => isSensitiveName(name) || needsValue(name)) }
+})
 
 /** A depth that is not set. */
 const nowhere = -1
@@ -78,7 +90,7 @@ class StatementReader {
   /** Placeholders without a number so far; null if placeholders have numbers, and a question mark is an operator. */
   #questionMarks: number | null = 0
 
-  read(sql: string): BoundStatement {
+  read(sql: string): Omit<BoundStatement, 'isHarmless'> {
     let previous = ''
     if (/\$\d/.test(sql)) this.#questionMarks = null
     for (const { index, 0: text } of sql.matchAll(token)) {
@@ -212,13 +224,14 @@ interface HarmlessQuery {
 
 /** Masks the parameters and literals that are bound to sensitive columns. */
 export function maskQuery(sql: string, parameters: readonly unknown[]): HarmlessQuery {
+  const { values, unbound, isHarmless } = boundValues(sql)
+  if (isHarmless) return { sql, parameters, secrets: [] }
   const kept = [...parameters]
   const secrets: string[] = []
   let harmless = ''
   let at = 0
   let expression: readonly string[] | null = null
   let names: readonly string[] = []
-  const { values, unbound } = boundValues(sql)
   const areAllSecret = unbound.some(column => isSensitiveField(column, ''))
   for (const { parameter, from, to, columns } of values) {
     // A question mark without a parameter is an operator.
@@ -241,7 +254,6 @@ export function maskQuery(sql: string, parameters: readonly unknown[]): Harmless
 
 /** The values of a query that are so improbable that other occurrences must be the same secret. */
 export function secretsInQuery(sql: string, parameters: readonly unknown[]): readonly string[] {
-  if (boundValues(sql).values.length === 0) return []
   return maskQuery(sql, parameters).secrets.filter(looksSecret)
 }
 

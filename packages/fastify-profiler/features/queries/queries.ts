@@ -1,11 +1,10 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
 import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Location, PoolCounts } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
-import { currentRecorder, openRecorder, recorderScope } from '../../core/watch/recorders.ts'
+import { openRecorder, recorderScope } from '../../core/watch/recorders.ts'
 import { secretsInQuery } from './bound-values.ts'
 import {
   type AskedQuery,
@@ -68,7 +67,10 @@ export function senderInRequest(asked: AskedQuery, below: AnyFunction): Sender |
  * The query that a builder or a pool has asked for, in all that it does until the query is answered: the driver that
  * sends the query finds it here, and records no second one.
  */
-const askedAbove = new AsyncLocalStorage<QueryCall | undefined>()
+function askedAbove(): QueryCall | undefined {
+  const scope = recorderScope.getStore()
+  return scope instanceof QueryCall ? scope : undefined
+}
 
 /** A line that sends the same statement this often may be called in a loop by another one. */
 const callersFrom = 2
@@ -141,7 +143,7 @@ export class QueryCall {
 
   /** Makes the calls that have the query sent. */
   run<Result>(call: () => Result): Result {
-    return this.#connection === null ? askedAbove.run(this, call) : call()
+    return this.#connection === null ? recorderScope.run(this, call) : call()
   }
 
   /** @param rows the rows that it has returned or changed; null if it is unknown */
@@ -197,7 +199,7 @@ export function beginQuery(asked: AskedQuery, below: AnyFunction): QueryCall | n
 
 /** The query that this statement is sent for; undefined for a statement that only prepares a connection for one. */
 function unsentAbove(recorder: Recorder, statement: string): RecordedQuery | undefined {
-  const above = askedAbove.getStore()
+  const above = askedAbove()
   if (above === undefined || above.recorder.token !== recorder.token) return undefined
   const { query } = above
   // A command of MongoDB may add the collection.
@@ -279,7 +281,7 @@ export function beginWait(below: AnyFunction, pool: PoolCounts | null): ((connec
   const recorder = openRecorder()
   if (recorder === null) return null
   return driverBoundary.guard(() => {
-    const above = askedAbove.getStore()
+    const above = askedAbove()
     const query = above?.recorder === recorder && above.query.sent === null ? above.query : null
     if (query !== null) {
       query.wait = { start: query.start, duration: Infinity, pool }
@@ -314,11 +316,9 @@ function endUnusedWait(recorder: Recorder, unused: UnusedWait, failed: boolean):
 
 /** Binds a callback to the current scope. Many libraries call back in that of whoever opened the connection. */
 export function inThisScope(callback: AnyFunction): AnyFunction {
-  const recorder = currentRecorder()
-  const above = askedAbove.getStore()
+  const scope = recorderScope.getStore()
   return function (this: unknown, ...args: unknown[]): unknown {
     const call = (): unknown => Reflect.apply(callback, this, args)
-    if (recorder === undefined || (currentRecorder() === recorder && askedAbove.getStore() === above)) return call()
-    return recorderScope.run(recorder, () => askedAbove.run(above, call))
+    return scope === undefined || recorderScope.getStore() === scope ? call() : recorderScope.run(scope, call)
   }
 }

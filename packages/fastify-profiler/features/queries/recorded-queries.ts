@@ -74,7 +74,9 @@ const recorded = new Attachment<RecordedQueries>()
 
 /** The queries that a recorder records from now on. */
 export function queriesOf({ records }: Recorder): RecordedQueries {
-  const queries = recorded.get(records) ?? new RecordedQueries()
+  const known = recorded.get(records)
+  if (known !== undefined) return known
+  const queries = new RecordedQueries()
   recorded.set(records, queries)
   return queries
 }

@@ -1,5 +1,5 @@
 import type { Repetition } from '../../core/profile.ts'
-import { factsOf } from './statement.ts'
+import { factsOf, rememberStatements } from './statement.ts'
 
 /** What a repetition is, and what to do about it. */
 export function repetitionTexts({ count, kind, remedy, sql }: Repetition): readonly [claim: string, remedy: string] {
@@ -31,7 +31,7 @@ const mostRoles = 21
 const longestBefore = 200
 
 /** What each question mark of a shape is for. */
-export function rolesIn(shape: string): ValueRole[] {
+export const rolesIn = rememberStatements((shape): ValueRole[] => {
   const isUpdate = /^\s*update\b/i.test(shape)
   const isPaged = pagesByKey.test(shape)
   const condition = shape.search(/\bwhere\b/i)
@@ -44,7 +44,7 @@ export function rolesIn(shape: string): ValueRole[] {
     const [, column = null] = equal.exec(before) ?? []
     return { role: column === null ? 'other' : 'equal', column }
   })
-}
+})
 
 const several: Record<string, string> = {
   get: 'mget or a pipeline would get all at once.',
