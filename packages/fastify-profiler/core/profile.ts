@@ -333,6 +333,8 @@ export interface Query {
   blocked: number
   /** Of Redis, what a command that reads has found. Null if the query failed or its rows are unknown. */
   rows: number | null
+  /** Bytes that its connection received for it. Missing if unknown, as for queries that are sent together. */
+  bytes?: number
   error: string | null
   /** The caller; null if no line of the application is known to have sent it. */
   location: Location | null

@@ -12,6 +12,7 @@ export type TimeKind =
   | 'hook'
   | 'handler'
   | 'reading'
+  | 'serialization'
   | 'sending'
   | 'waiting'
   | 'blocked'

@@ -16,6 +16,32 @@ function requestOf(spans: Span[], changes: Partial<Profile> = {}): Profile {
 
 const slicesOf = (of: Profile) => sliceTime(of).map(({ kind, start, end }) => `${kind} ${start}-${end}`)
 
+const serialized: Array<[what: string, hooks: Array<[hook: string, start: number, duration: number]>, sent: string]> = [
+  ['the function that sent the value', [], '20-70'],
+  ['the last hook that gets the value', [['preSerialization', 25, 15]], '40-70'],
+  [
+    'that hook, and before the first that gets the text',
+    [
+      ['preSerialization', 25, 15],
+      ['onSend', 60, 10],
+    ],
+    '40-60',
+  ],
+]
+
+for (const [what, hooks, sent] of serialized) {
+  t.test(`the serialization of JSON is the time after ${what}`, async t => {
+    const handler = span({ kind: 'handler', hook: null, start: 10, duration: 10, outcome: 'replied' })
+    const spans = [handler, ...hooks.map(([hook, start, duration]) => span({ hook, start, duration }))]
+    const start = Math.min(70, ...hooks.map(([, start]) => start))
+    const lifecycle = profile().lifecycle.map(point => ({ ...point, start, duration: 70 - start }))
+    const of = (contentType: string) =>
+      slicesOf(requestOf(spans, { lifecycle, response: { ...profile().response, contentType } })).join()
+    t.match(of('application/json; charset=utf-8'), `serialization ${sent}`)
+    t.notMatch(of('text/html'), 'serialization')
+  })
+}
+
 for (const [title, spans, slices] of [
   [
     'a moment counts for the operation that runs, and for the function only when it waits for none',

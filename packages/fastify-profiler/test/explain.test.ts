@@ -165,33 +165,130 @@ t.test('values that are masked, shortened or missing are not sent', async t => {
   }
 })
 
-t.test("MySQL's own form of a plan is read, and a query that it would have to run again is refused", async t => {
-  const table = {
-    table_name: 'c',
-    access_type: 'ALL',
-    rows_examined_per_scan: 48_210,
-    filtered: '10.00',
-    attached_condition: "((`shop`.`c`.`user_id` = 1) and (`shop`.`c`.`made` < TIMESTAMP'2026-01-02 00:00:00'))",
-  }
+/** A MySQL that plans so, as its documentation tells of version 1 of the format. No server made these. */
+function mysqlOf(plan: object, sent: string[] = []): ExplainPool {
   const columns = [
-    { table_name: 'carts', column_name: 'user_id', type: 'int ' },
-    { table_name: 'carts', column_name: 'made', type: 'datetime ' },
-  ]
+    ['`carts`', 'user_id', 'int '],
+    ['`carts`', 'made', 'datetime '],
+    ['`users`', 'id', 'int '],
+    ['`users`', 'name', 'varchar(80) utf8mb4_0900_ai_ci'],
+    ['`archive`.`carts`', 'user_id', 'int '],
+  ].map(([table, column, type]) => ({ TABLE_NAME: table, COLUMN_NAME: column, type }))
   const client: ExplainClient = {
-    async query({ text }) {
+    async query({ text, values }) {
+      sent.push([text, ...(values ?? [])].join(' '))
       if (text.includes('information_schema')) return { rows: columns }
       if (text.includes('version')) return { rows: [{ version: '8.4.6' }] }
-      return { rows: text.startsWith('explain') ? [{ EXPLAIN: JSON.stringify({ query_block: { table } }) }] : [] }
+      return { rows: text.startsWith('explain') ? [{ EXPLAIN: JSON.stringify({ query_block: plan }) }] : [] }
     },
     release() {},
   }
-  const asked = exampleQuery({ system: 'mysql', sql: 'select * from carts c where …', parameters: [], rows: 4 })
-  const pool = { connect: async () => client }
-  t.match((await planOf(pool, false, asked)).verdicts, [
+  return { connect: async () => client }
+}
+
+const carts = {
+  table_name: 'carts',
+  access_type: 'ALL',
+  rows_examined_per_scan: 48_210,
+  rows_produced_per_join: 4821,
+  filtered: '10.00',
+  cost_info: { read_cost: '4338.90', eval_cost: '482.10', prefix_cost: '4821.00', data_read_per_join: '1M' },
+  used_columns: ['id', 'user_id', 'made'],
+  attached_condition: '(`shop`.`carts`.`user_id` = 1)',
+}
+const users = { ...carts, table_name: 'users', rows_examined_per_scan: 9000, attached_condition: undefined }
+const of = (schema: string) => `(\`${schema}\`.\`carts\`.\`user_id\` = \`shop\`.\`users\`.\`id\`)`
+const all = 'Reads all about 48,210 rows of carts to find 4.'
+const index = 'alter table `carts` add index (`user_id`)'
+
+const mysqlPlans: [what: string, sql: string, plan: object, claim: string, remedy: string | null][] = [
+  [
+    'an alias with a range',
+    'select * from carts c where …',
     {
-      claim: 'Reads all about 48,210 rows of carts to find 4.',
-      sql: 'alter table `carts` add index (`user_id`, `made`)',
+      table: {
+        ...carts,
+        table_name: 'c',
+        attached_condition: "((`shop`.`c`.`user_id` = 1) and (`shop`.`c`.`made` < TIMESTAMP'2026-01-02 00:00:00'))",
+      },
     },
-  ])
-  t.match(await explainQuery(pool, asked, true), { message: /MySQL not/ })
+    all,
+    'alter table `carts` add index (`user_id`, `made`)',
+  ],
+  [
+    'a sort',
+    'select * from carts',
+    { ordering_operation: { using_filesort: true, cost_info: { sort_cost: '4.00' }, table: carts } },
+    all,
+    index,
+  ],
+  [
+    'a hash join',
+    'select * from users join carts on …',
+    {
+      nested_loop: [
+        { table: users },
+        { table: { ...carts, using_join_buffer: 'hash join', attached_condition: of('shop') } },
+      ],
+    },
+    all,
+    index,
+  ],
+  [
+    'a change',
+    'update carts set made = null',
+    { table: { ...carts, update: true, used_columns: undefined, cost_info: undefined } },
+    all,
+    index,
+  ],
+  [
+    'a derived table',
+    'select * from (select …) as t where …',
+    {
+      table: { ...carts, table_name: 't', materialized_from_subquery: { query_block: { message: 'No tables used' } } },
+    },
+    'No missing index found.',
+    null,
+  ],
+  [
+    'another database',
+    'select * from archive.carts',
+    { table: { ...carts, attached_condition: '(`archive`.`carts`.`user_id` = 1)' } },
+    all,
+    null,
+  ],
+  ['a view', 'select * from open_carts', { table: { ...carts, table_name: 'c' } }, all.replace('carts', 'c'), null],
+  [
+    'no table',
+    'select 1',
+    { message: 'Impossible WHERE noticed after reading const tables' },
+    'No missing index found.',
+    null,
+  ],
+]
+
+for (const [what, sql, plan, claim, remedy] of mysqlPlans) {
+  t.test(`a plan of ${what} is read in the format of MySQL's documentation`, async t => {
+    const { verdicts } = await planOf(mysqlOf(plan), false, exampleQuery({ system: 'mysql', sql, rows: 4 }))
+    t.match(verdicts, [{ claim, sql: remedy }])
+  })
+}
+
+t.test('MySQL is asked for that format, and not to run a query again', async t => {
+  const sent: string[] = []
+  const asked = exampleQuery({ system: 'mysql', sql: 'select * from carts' })
+  await planOf(mysqlOf({ table: carts }, sent), false, asked)
+  t.match(sent[1], /max_execution_time = 2000 \/\*!80300 , explain_json_format_version = 1 \*\/$/)
+  t.match(await explainQuery(mysqlOf({}), asked, true), { message: /MySQL not/ })
+})
+
+t.test('named values and dates reach MySQL as mysql2 sends them', async t => {
+  const sent: string[] = []
+  const parameters = [{ user: 7, at: new Date(2026, 0, 2, 3).toISOString() }]
+  const sql = "select ':user' from carts where user_id = :user and made < :at and note = :constructor"
+  await planOf(mysqlOf({ table: carts }, sent), false, exampleQuery({ system: 'mysql', sql, parameters }))
+  t.match(
+    sent[3],
+    "select ':user' from carts where user_id = 7 and made < ? and note = :constructor 2026-01-02 03:00:00.000",
+  )
 })

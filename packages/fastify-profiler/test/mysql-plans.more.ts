@@ -19,7 +19,7 @@ const uri = new URL(String(serviceVariables().MYSQL_URL))
 uri.pathname = '/'
 const admin = await createConnection({ uri: uri.href })
 t.teardown(async () => {
-  await admin.query(`drop database ${database}`)
+  for (const name of [database, `${database}_old`]) await admin.query(`drop database ${name}`)
   await admin.end()
 })
 for (const statement of [
@@ -34,12 +34,15 @@ for (const statement of [
   'create table visits (id int primary key, work int, amount int)',
   'insert into visits select seq, seq % 3200, seq from seq_1_to_16000',
   'analyze table works, visits',
+  'create view shown as select * from works',
+  `create database ${database}_old`,
+  `create table ${database}_old.sales as select * from works`,
 ]) {
   await admin.query(statement)
 }
 
 uri.pathname = `/${database}`
-const pool = createPool({ uri: uri.href, multipleStatements: true })
+const pool = createPool({ uri: uri.href, multipleStatements: true, namedPlaceholders: true })
 t.teardown(() => pool.end())
 const app = await plainApp(t)
 app.get<{ Querystring: { sql: string; values?: string } }>('/ask', async ({ query: { sql, values = '[]' } }) => {
@@ -50,7 +53,7 @@ app.get<{ Querystring: { sql: string; values?: string } }>('/ask', async ({ quer
 })
 
 /** What the profiler says of a statement that the application has sent. */
-async function planOf(sql: string, values: unknown[] = [], run = '') {
+async function planOf(sql: string, values: object = [], run = '') {
   const { headers } = await app.inject({ url: '/ask', query: { sql, values: JSON.stringify(values) } })
   const { body } = await app.inject({
     method: 'POST',
@@ -132,6 +135,21 @@ for (const [sql, claim, remedy] of unadvised) {
     t.match(await planOf(sql), { verdicts: [{ claim, remedy, sql: null }] })
   })
 }
+
+t.test('a table of another database gets its index there, and one behind a view none', async t => {
+  const verdictOf = async (sql: string) => (await planOf(sql)).verdicts[0]
+  const claim = /^Reads all about 1[56],\d+ rows of \S+ to find 16\.$/
+  const sql = `alter table \`${database}_old\`.\`sales\` add index (\`artist\`)`
+  for (const sales of ['sales', 'sales s', '`sales` as s']) {
+    t.match(await verdictOf(`select * from ${database}_old.${sales} where artist = 12`), { claim, sql }, sales)
+  }
+  t.match(await verdictOf('select * from shown where artist = 12'), { claim, remedy: /not certain/, sql: null })
+})
+
+t.test('named values are planned as mysql2 sends them', async t => {
+  const sql = 'select * from works where artist = :artist and email <> :mail'
+  t.match(await planOf(sql, { artist: 12, mail: 'x' }), { verdicts: [{ claim: all }] })
+})
 
 t.test('a SELECT that is run again tells how many rows its filter leaves', async t => {
   const { nodes, plan, verdicts } = await planOf('select count(*) from works where artist = 12', [], '?run')

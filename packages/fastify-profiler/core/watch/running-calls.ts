@@ -19,6 +19,8 @@ interface Running {
   span: Span
   /** When it sent the response, or when the next function began; null before. */
   gaveOn: number | null
+  /** When it called the `reply.send` that has not returned; null if there is none. */
+  sendsSince: number | null
   /** When it began to wait for its response to be sent, which is not its own time; null if it does not wait. */
   waitsSince: number | null
   /** Milliseconds spent waiting and sending so far. */
@@ -85,7 +87,16 @@ export class RunningCalls {
     if (before !== undefined && !hooksApart.has(hook ?? '')) before.gaveOn ??= start
     const span: Span = { parent: null, ...traced, start, duration: 0, outcome: 'unfinished', detail: null }
     const id = this.#spans.add(span)
-    this.#running.push({ id, span, gaveOn: null, waitsSince: null, waited: 0, form: null, isAwaited: false })
+    this.#running.push({
+      id,
+      span,
+      gaveOn: null,
+      sendsSince: null,
+      waitsSince: null,
+      waited: 0,
+      form: null,
+      isAwaited: false,
+    })
     if (hook === 'onResponse') this.#work.begin()
     return id
   }
@@ -118,11 +129,15 @@ export class RunningCalls {
   /** Called before `reply.send`. The time until `sent` belongs to hooks and Fastify, not to the sender. */
   sends(): Sending | null {
     const sender = this.#running.at(-1)
-    return sender === undefined ? null : { sender, since: this.#clock.now() }
+    if (sender === undefined) return null
+    const since = this.#clock.now()
+    sender.sendsSince = since
+    return { sender, since }
   }
 
   /** Called when `reply.send` has returned. */
   sent({ sender, since }: Sending): void {
+    sender.sendsSince = null
     // The time of a sender that is waiting is subtracted when its wait ends.
     if (sender.waitsSince === null) sender.waited += this.#clock.now() - since
   }
@@ -189,11 +204,14 @@ export class RunningCalls {
   #answeredAt(now: number): void {
     const running = this.#running.at(-1)
     if (running === undefined || answerHooks.has(running.span.hook ?? '') || running.span.outcome === 'replied') return
-    running.gaveOn ??= now
+    const sent = running.sendsSince ?? now
+    running.gaveOn ??= sent
     running.span.outcome = 'replied'
     // This is its duration if its end is never observed.
     running.span.duration = running.gaveOn - running.span.start
-    if (running.form === 'sync') this.close(running.id, 'replied')
+    if (running.form !== 'sync') return
+    running.waited += now - sent
+    this.close(running.id, 'replied')
   }
 }
 

@@ -89,7 +89,7 @@ interface SpanGroup {
 }
 
 /** Kinds of time in which no recorded function or operation ran. */
-const gaps = new Set<TimeKind>(['reading', 'sending', 'waiting', 'blocked', 'unaccounted'])
+const gaps = new Set<TimeKind>(['reading', 'serialization', 'sending', 'waiting', 'blocked', 'unaccounted'])
 
 /** Gathers the spans of a request by kind, name and line, and its gaps by kind. */
 function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly TimeSlice[]): SpanGroup[] {

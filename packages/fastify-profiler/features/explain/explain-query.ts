@@ -109,7 +109,10 @@ async function explainMysql(client: ExplainClient, query: Query, run: boolean): 
   if (run && !isMariaDb) {
     throw new NoPlan('Of these databases, PostgreSQL and MariaDB tell what a query did, and MySQL not.')
   }
-  const limit = isMariaDb ? `max_statement_time = ${longest / 1000}` : `max_execution_time = ${longest}`
+  // MySQL may tell plans in another form since 8.3, and before it there was no choice.
+  const limit = isMariaDb
+    ? `max_statement_time = ${longest / 1000}`
+    : `max_execution_time = ${longest} /*!80300 , explain_json_format_version = 1 */`
   await client.query({ text: `set session ${limit}` })
   // Refuses even to plan a change if the transaction is read-only.
   const isReading = /^[\s(]*(?:select|with|values)\b/i.test(query.sql)

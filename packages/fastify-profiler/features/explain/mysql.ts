@@ -24,11 +24,13 @@ export async function explainOnMysql(client: ExplainClient, query: Query, run: b
   // MariaDB copies the backslashes and tabs of a condition as they are.
   const escaped = plan.replace(/(\\["\\/bfnrtu])|\\/g, (_, pair?: string) => pair ?? '\\\\').replace(/\p{Cc}/gu, ' ')
   addSteps(JSON.parse(escaped), -1, steps)
-  const words = [...new Set(sql.match(/[\p{L}\p{N}_$]+/gu))]
-  const known = await client.query({ ...placed(columnQuery, [words]), queryMode: 'extended' })
+  const words = [...new Set(asked.text.match(/[\p{L}\p{N}_$]+/gu))]
+  const known = await client.query({ ...placed(columnQuery, [words, words]), queryMode: 'extended' })
+  const plain = asked.text.replaceAll('`', '')
   const tables = new Map<string, Map<string, string>>()
   for (const row of known.rows) {
     const [table = '', column = '', type = ''] = valuesOf(row).map(textOf)
+    if (!plain.includes(table.replaceAll('`', ''))) continue
     tables.set(table, (tables.get(table) ?? new Map<string, string>()).set(column, type))
   }
   // Servers before MariaDB 10.8 repeat keys, of which a parser keeps the last.
@@ -36,7 +38,7 @@ export async function explainOnMysql(client: ExplainClient, query: Query, run: b
   const counted = isWhole && !otherRows.test(sql) ? rows : null
   const verdicts = steps.flatMap((step, index) =>
     // Tables that are read later change how many rows there are.
-    verdictOf(step, index === steps.length - 1 ? counted : null, { sql, tables }),
+    verdictOf(step, index === steps.length - 1 ? counted : null, { sql: asked.text, tables }),
   )
   return { nodes: steps, verdicts: verdicts.length > 0 ? verdicts : [soundVerdict(steps)] }
 }
@@ -45,11 +47,13 @@ function valuesOf(row: unknown): readonly unknown[] {
   return isRecord(row) ? Object.values(row) : []
 }
 
-const columnQuery = `select table_name, column_name, concat(column_type, ' ', coalesce(collation_name, ''))
-from information_schema.columns where table_schema = database() and table_name in (?)`
+/** The columns of tables, which have the name of their database before theirs if it is not that of the connection. */
+const columnQuery = `select concat(coalesce(concat('\`', nullif(table_schema, database()), '\`.'), ''), '\`', table_name, '\`'),
+  column_name, concat(column_type, ' ', coalesce(collation_name, ''))
+from information_schema.columns where (table_schema = database() or table_schema in (?)) and table_name in (?)`
 
 /** Places for values and names; also literals, quoted names and comments, so that their content is skipped. */
-const placeholder = /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`[^`]*`|\/\*.*?\*\/|(?:#|--\s)[^\n]*|\?\??/gs
+const placeholder = /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`[^`]*`|\/\*.*?\*\/|(?:#|--\s)[^\n]*|\?\??|:[a-z_]\w*/gis
 
 /**
  * The statement for a server that gets its texts as parameters: escaped, they would mean something else in some modes
@@ -59,6 +63,7 @@ const placeholder = /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`[^`]*`|\/\*.*?\*
 function placed(sql: string, values: readonly Json[]): Pick<ExplainQuery, 'text' | 'values'> {
   const texts: string[] = []
   const left = [...values]
+  const [named] = values
   const place = (value: Json): string => {
     if (Array.isArray(value)) {
       return value.map(item => (Array.isArray(item) ? `(${place(item)})` : place(item))).join(', ')
@@ -68,15 +73,25 @@ function placed(sql: string, values: readonly Json[]): Pick<ExplainQuery, 'text'
       return fields.join(', ')
     }
     if (typeof value !== 'string') return String(value)
-    texts.push(value)
+    texts.push(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/.test(value) ? localTime(value) : value)
     return '?'
   }
   const text = sql.replace(placeholder, found => {
+    if (found.startsWith(':')) {
+      const name = found.slice(1)
+      return isRecord(named) && Object.hasOwn(named, name) ? place(named[name] ?? null) : found
+    }
     const value = found.startsWith('?') ? left.shift() : undefined
     if (value === undefined) return found
     return found === '?' ? place(value) : (Array.isArray(value) ? value : [value]).map(quoted).join(', ')
   })
   return { text, values: texts }
+}
+
+/** A date as mysql2 sends it, unless it is told to use another time zone than that of the process. */
+function localTime(date: string): string {
+  const time = new Date(date)
+  return new Date(Number(time) - time.getTimezoneOffset() * 60_000).toISOString().slice(0, -1).replace('T', ' ')
 }
 
 /** A name that a parameter gives. Other characters could end it, in some character sets. */
@@ -118,7 +133,8 @@ function stepOf(table: Record<string, unknown>, depth: number, join: unknown): S
   return {
     type: types[textOf(table.access_type)] ?? textOf(table.access_type),
     depth,
-    relation: textOf(table.table_name),
+    // MariaDB names it <derived2>, and MySQL as the statement does.
+    relation: 'materialized_from_subquery' in table ? `<${textOf(table.table_name)}>` : textOf(table.table_name),
     index: typeof table.key === 'string' ? table.key : null,
     filter: conditions.size === 0 ? null : [...conditions].map(condition => `(${condition})`).join(' and '),
     expected: number('rows') ?? number('rows_examined_per_scan') ?? 0,
@@ -131,7 +147,7 @@ function stepOf(table: Record<string, unknown>, depth: number, join: unknown): S
 
 interface Asked {
   sql: string
-  /** The types of the columns, by table and name: "varchar(80) utf8mb4_general_ci". */
+  /** The types of the columns, by quoted table and name: "varchar(80) utf8mb4_general_ci". */
   tables: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
@@ -141,9 +157,12 @@ interface Asked {
  */
 function verdictOf(step: Step, counted: number | null, asked: Asked): Verdict[] {
   const { actual, expected, filter, index, relation, type } = step
-  const name = tableOf(relation ?? '', asked)
-  if (name === null || filter === null || expected < manyRows || !Object.values(types).includes(type)) return []
+  const table = tableOf(relation ?? '', asked)
+  // What a statement makes itself is no table.
+  const isTable = relation?.startsWith('<') === false
+  if (!isTable || filter === null || expected < manyRows || !Object.values(types).includes(type)) return []
   const isScan = type === types.ALL || type === types.index
+  const name = table?.replaceAll('`', '') ?? relation
   const reads = `${isScan ? 'Reads all' : `${index} finds`} about ${exact(expected)} rows of ${name}`
   const left = actual ?? counted
   if (left === null) {
@@ -152,10 +171,11 @@ function verdictOf(step: Step, counted: number | null, asked: Asked): Verdict[] 
   }
   if (left > expected * smallPart) return []
   const claim = `${reads}${isScan ? ' to find' : ', and a filter keeps'} ${exact(left)}.`
+  if (table === null) return warning(claim, 'Which table that is, is not certain, so that no index is advised.')
   const indexes = indexesFor(step, asked)
   if (indexes.length === 0) return warning(claim, withoutIndex(filter))
   const remedy = `An index${indexes.length > 1 ? ' for each alternative' : ''} would find them at once:`
-  return warning(claim, remedy, `alter table \`${name}\` ${indexes.map(keys => `add index (${keys})`).join(', ')}`)
+  return warning(claim, remedy, `alter table ${table} ${indexes.map(keys => `add index (${keys})`).join(', ')}`)
 }
 
 function withoutIndex(filter: string): string {
@@ -169,10 +189,12 @@ function withoutIndex(filter: string): string {
 
 /** The table that a statement calls so; null if that is not certain. */
 function tableOf(alias: string, { sql, tables }: Asked): string | null {
-  const names = [...sql.matchAll(/([\p{L}\p{N}_$.]+)`?\s+(?:as\s+)?(?=`?([\p{L}\p{N}_$]+))/giu)]
-  const named = names.flatMap(([, table = '', name]) => (name === alias && tables.has(table) ? [table] : []))
-  const [table, ...others] = new Set(tables.has(alias) ? [alias, ...named] : named)
-  return others.length > 0 ? null : (table ?? null)
+  const names = [...sql.matchAll(/([\p{L}\p{N}_$]+)`?\s+(?:as\s+)?(?=`?([\p{L}\p{N}_$]+))/giu)]
+  const named = names.flatMap(([, table = '', name]) => (name === alias ? [table] : []))
+  const [table = null, ...others] = [...tables.keys()].filter(table =>
+    [alias, ...named].some(name => table.endsWith(`\`${name}\``)),
+  )
+  return others.length > 0 ? null : table
 }
 
 /** Columns with a type of this kind are found by literals of these forms. */

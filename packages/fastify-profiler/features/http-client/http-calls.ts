@@ -57,6 +57,8 @@ export class HttpClientCall {
   failure: { readonly error: unknown } | null = null
   readonly #span: OpenSpan
   #received = 0
+  /** Not every client tells what it receives. */
+  #announced: number | null = null
 
   /** @param below the function that the application has called */
   constructor(recorder: Recorder, method: string, url: string, below: AnyFunction) {
@@ -74,7 +76,7 @@ export class HttpClientCall {
     this.status = status
     this.head = this.recorder.now() - this.start
     const length = Number(header('content-length') ?? NaN)
-    if (Number.isInteger(length)) this.size = length
+    if (Number.isInteger(length)) this.#announced = this.method === 'HEAD' ? 0 : length
     const token = header('x-debug-token')
     if (typeof token === 'string') this.token = token
   }
@@ -106,6 +108,7 @@ export class HttpClientCall {
     const blocked = recorder.clock.blockedWithin(start, now)
     const whole = { start, end: now }
     this.failure = failure
+    if (failure === null) this.size ??= this.#announced
     this.duration = lengthOf(unblocked(whole, blocked))
     this.blocked = now - start - this.duration
     if (head !== null) this.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))

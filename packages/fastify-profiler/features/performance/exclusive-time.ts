@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import { lengthOf, type Period, runsOf, waitsOf } from '../../core/periods.ts'
-import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, Span } from '../../core/profile.ts'
+import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, ResponseRecord, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 
@@ -17,6 +17,8 @@ export interface TimeSlice extends Period {
 export interface Timed extends Pick<Profile, 'duration' | 'spans' | 'lifecycle' | 'token'> {
   eventLoop: Pick<EventLoopUse, 'blocked'>
   request: Pick<RequestRecord, 'bodySize'>
+  /** Missing for the start of an application. */
+  response?: Pick<ResponseRecord, 'contentType'>
   /** Missing for the start of an application. */
   database?: Profile['database']
 }
@@ -194,18 +196,37 @@ class Gaps {
   /** When the body began to be read; Infinity for a request without one. */
   readonly #reading: number
   readonly #responded: number
+  readonly #serialization: Period | null
 
-  constructor({ lifecycle, request: { bodySize } }: Pick<Timed, 'lifecycle' | 'request'>) {
+  constructor({ lifecycle, request: { bodySize }, response, spans }: Timed) {
     const point = (name: string) => lifecycle.find(point => point.name === name)
     this.#controller = point('kernel.controller')?.start ?? 0
     this.#reading = (bodySize ?? 0) > 0 ? (endOf(point('kernel.request')) ?? 0) : Infinity
     this.#responded = endOf(point('kernel.response')) ?? Infinity
+    const isJson = response?.contentType?.includes('json') === true
+    this.#serialization = isJson ? serializationIn(spans, this.#responded) : null
   }
 
   kindAt(time: number): TimeKind {
+    const { start, end } = this.#serialization ?? { start: 0, end: 0 }
+    if (time >= start && time < end) return 'serialization'
     if (time >= this.#responded) return 'sending'
     return time >= this.#reading && time < this.#controller ? 'reading' : 'unaccounted'
   }
+}
+
+/**
+ * When Fastify made the text of a response: at once, after the last hook that got the value, or else after the function
+ * that sent it, and before the first hook that got the text, or else the head.
+ */
+function serializationIn(spans: readonly Span[], head: number): Period | null {
+  const texts = spans.filter(({ hook }) => hook === 'onSend').map(({ start }) => start)
+  const end = Math.min(head, ...texts)
+  const before = spans.filter(({ start, duration }) => start + duration <= end)
+  const values = before.filter(({ hook }) => hook === 'preSerialization')
+  const last = values.length > 0 ? values : before.filter(({ outcome }) => outcome === 'replied')
+  const start = Math.max(...last.map(({ start, duration }) => start + duration))
+  return last.length > 0 && end < Infinity ? { start, end } : null
 }
 
 function endOf(point: DispatchPoint | undefined): number | null {
@@ -335,6 +356,7 @@ const views: Record<TimeKind, KindView> = {
   hook: { label: 'Hooks', colour: 'hook' },
   handler: { label: 'Handler', colour: 'handler' },
   reading: { label: 'Reading', colour: 'io' },
+  serialization: { label: 'Serialization', colour: 'io' },
   sending: { label: 'Sending', colour: 'io' },
   waiting: { label: 'Waiting', colour: 'wait' },
   blocked: { label: 'Event loop blocked', colour: 'blocked' },

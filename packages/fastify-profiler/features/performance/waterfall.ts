@@ -98,7 +98,7 @@ interface WaterfallRow {
 /** Pieces of a bar closer together than this part of the scale are drawn as one. */
 const resolution = 1 / 500
 
-const gaps = new Set<TimeKind>(['reading', 'sending', 'blocked', 'unaccounted'])
+const gaps = new Set<TimeKind>(['reading', 'serialization', 'sending', 'blocked', 'unaccounted'])
 
 /** The lines of the waterfall in the order in which they started, each followed by those below it. */
 export function waterfallRows(

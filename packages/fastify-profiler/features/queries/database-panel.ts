@@ -98,19 +98,32 @@ const noPlace = 'Sent by a library.'
 interface ListScale {
   longest: number
   whole: number
+  /** Whether the size of any answer is known. */
+  isSized: boolean
+}
+
+/** The kilobytes of some answers; a dash if one of them is unknown. */
+function kilobytes(queries: ReadonlyArray<{ bytes?: number | undefined }>): string {
+  const sum = queries.reduce((total, { bytes = NaN }) => total + bytes, 0)
+  return sum >= 0 ? formatNumber(sum / 1000) : '–'
+}
+
+function isSized({ bytes }: Query): boolean {
+  return bytes !== undefined
 }
 
 /** The queries, one row for each statement of a line: as sent, with transactions in brackets, or slowest first. */
 function renderQueryList(data: DatabaseUse, context: ViewContext, order: 'sent' | 'time'): Markup {
   const groups = groupQueries(data.queries)
   const longest = Math.max(...data.queries.map(({ duration }) => duration ?? 0), 0)
-  const scale = { longest, whole: groups.reduce((sum, { duration }) => sum + duration, 0) }
+  const whole = groups.reduce((sum, { duration }) => sum + duration, 0)
+  const scale = { longest, whole, isSized: data.queries.some(isSized) }
   const row = (group: QueryGroup) => renderRow(group, data, scale, context)
   const body =
     order === 'time'
       ? groups.sort((one, other) => other.duration - one.duration).map(row)
       : divideByTransaction(groups).map(run => renderRun(run, data, row))
-  return html`<div class="query-head cells muted" aria-hidden="true"><span class="number">No.</span><span class="number">ms</span><span class="number only-wide">Share</span><span class="only-wide">Each, up to ${formatDuration(longest)}</span><span class="number only-wide">Rows</span><span>Statement</span></div>
+  return html`<div class="query-head cells muted" aria-hidden="true"><span class="number">No.</span><span class="number">ms</span><span class="number only-wide">Share</span><span class="only-wide">Each, up to ${formatDuration(longest)}</span><span class="number only-wide">Rows</span>${scale.isSized && html`<span class="number only-wide">kB</span>`}<span>Statement</span></div>
 <div class="queries">${body}</div>`
 }
 
@@ -133,15 +146,16 @@ function endingOf(transaction: number, { count, queries }: DatabaseUse): string 
   return queries.length < count ? 'its end is not listed' : 'not ended by this request'
 }
 
-function renderRow(group: QueryGroup, data: DatabaseUse, { longest, whole }: ListScale, context: ViewContext): Markup {
+function renderRow(group: QueryGroup, data: DatabaseUse, scale: ListScale, context: ViewContext): Markup {
   const { first, queries, number, duration } = group
+  const { isSized, longest, whole } = scale
   const waited = Math.max(...queries.map(query => query.waited))
   const last = number + queries.length - 1
   const isRepeated =
     data.repetitions.some(({ sql }) => statementShape(sql) === statementShape(first.sql)) && queries.length > 1
   const isOver = queries.some(query => query.duration !== null)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
-  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
+  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span>${isSized && html`<span class="number only-wide">${kilobytes(queries)}</span>`}<span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
 ${renderQueryBody(group, context)}</details><span class="at cut">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
 }
 
@@ -279,7 +293,7 @@ function repetitionFinding(repetition: Repetition, most: number): Finding {
 
 function renderQueries(data: DatabaseUse, context: ViewContext): Markup {
   const order = context.query?.get('order') === 'time' ? 'time' : 'sent'
-  return html`<section aria-labelledby="queries"><div class="head"><h2 id="queries">Queries <small>one row a statement and line, a tick a query, the long one their median; ${order === 'sent' ? 'in the order they were sent' : 'slowest first'}</small></h2>${context.isFile !== true && html`<nav class="right chips" aria-label="Order">${renderOrder('sent', 'As sent', order, context)}${renderOrder('time', 'Slowest first', order, context)}</nav>`}</div>
+  return html`<section aria-labelledby="queries"${data.queries.some(isSized) && html` class="sized"`}><div class="head"><h2 id="queries">Queries <small>one row a statement and line, a tick a query, the long one their median; ${order === 'sent' ? 'in the order they were sent' : 'slowest first'}</small></h2>${context.isFile !== true && html`<nav class="right chips" aria-label="Order">${renderOrder('sent', 'As sent', order, context)}${renderOrder('time', 'Slowest first', order, context)}</nav>`}</div>
 ${renderQueryList(data, context, order)}</section>`
 }
 
@@ -289,6 +303,7 @@ function renderOrder(order: string, label: string, current: string, { base, prof
 
 /** Each query, for a text, whose rows do not open. */
 function queryTable(queries: readonly Query[]): Block {
+  const areSized = queries.some(isSized)
   return {
     section: 'Queries',
     blocks: [
@@ -300,27 +315,31 @@ function queryTable(queries: readonly Query[]): Block {
           'Wait for connection',
           'Loop blocked',
           'Rows',
+          ...(areSized ? ['kB'] : []),
           'Query',
           'Parameters',
           'Called from',
         ].map(label => ({
           label,
         })),
-        rows: queries.map(({ blocked, duration, waited, rows, sql, parameters, error, isLate, location }, index) => [
-          index + 1,
-          duration === null ? null : formatDuration(duration),
-          waited > 0 ? formatDuration(waited) : null,
-          blocked > 0 ? formatDuration(blocked) : null,
-          rows,
-          [
-            { code: sql },
-            isLate ? ' after the response' : null,
-            duration === null ? ` ${notOver}` : null,
-            error === null ? null : ` failed: ${error}`,
+        rows: queries.map(
+          ({ blocked, bytes, duration, waited, rows, sql, parameters, error, isLate, location }, index) => [
+            index + 1,
+            duration === null ? null : formatDuration(duration),
+            waited > 0 ? formatDuration(waited) : null,
+            blocked > 0 ? formatDuration(blocked) : null,
+            rows,
+            ...(areSized ? [kilobytes([{ bytes }])] : []),
+            [
+              { code: sql },
+              isLate ? ' after the response' : null,
+              duration === null ? ` ${notOver}` : null,
+              error === null ? null : ` failed: ${error}`,
+            ],
+            parameters.length === 0 ? null : { code: parametersText(parameters) },
+            location === null ? null : { place: location },
           ],
-          parameters.length === 0 ? null : { code: parametersText(parameters) },
-          location === null ? null : { place: location },
-        ]),
+        ),
       },
     ],
   }

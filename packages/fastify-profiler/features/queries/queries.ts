@@ -146,8 +146,12 @@ export class QueryCall {
     return this.#connection === null ? recorderScope.run(this, call) : call()
   }
 
-  /** @param rows the rows that it has returned or changed; null if it is unknown */
-  end(rows: number | null, result?: unknown): void {
+  /**
+   * @param rows the rows that it has returned or changed; null if it is unknown
+   * @param bytes those of its answer; NaN if they are unknown
+   */
+  end(rows: number | null, result?: unknown, bytes = NaN): void {
+    if (bytes > 0) this.query.bytes ??= bytes
     driverBoundary.guard(() => this.#end(rows, null, result), undefined)
   }
 
@@ -233,6 +237,7 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     blocked: 0,
     wait: null,
     rows: null,
+    bytes: null,
     failure: null,
     transaction: null,
     values: [],

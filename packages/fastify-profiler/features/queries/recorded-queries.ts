@@ -41,6 +41,8 @@ export interface RecordedQuery extends RepeatedQuery {
   wait: ConnectionWait | null
   /** Null if unknown. */
   rows: number | null
+  /** Those of its answer, as received; null if unknown. */
+  bytes: number | null
   /** The number of its transaction in the request; null outside transactions. */
   transaction: number | null
   readonly span: OpenSpan
@@ -237,7 +239,7 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
 }
 
 function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask: Mask): Query {
-  const { system, statement, duration, waited, blocked, rows, failure, location, transaction } = query
+  const { system, statement, duration, waited, blocked, rows, bytes, failure, location, transaction } = query
   const start = (query.shownStart ??= startOf(query))
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   return {
@@ -249,6 +251,7 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
     waited: toMicroseconds(waited),
     blocked: toMicroseconds(blocked),
     rows: failure === null ? rows : null,
+    ...(bytes !== null && { bytes }),
     error: failure === null ? null : mask.text(errorText(failure.error, secrets)),
     location,
     transaction,

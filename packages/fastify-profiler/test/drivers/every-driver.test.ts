@@ -30,6 +30,8 @@ interface Library {
   sleep?: () => Promise<unknown>
   transact?: () => Promise<unknown>
   stream?: () => Promise<unknown[]>
+  /** Which queries have bytes of their own: all, as each waits for the one before, or those that are sent alone. */
+  bytes?: 'of each' | 'alone'
   /** By what is sent along with the callback. */
   callbacks?: Record<string, (done: Callback) => unknown>
 }
@@ -70,6 +72,7 @@ const libraries: Record<string, Library> = {
     fail: () => pool.query('fail'), // pg fails
     thrown: { code: '42601', message: 'cannot fail', stack: /every-driver/ },
     sleep: () => pool.query('select sleep 30'),
+    bytes: 'of each',
     async transact() {
       const client = await pool.connect()
       await client.query('begin')
@@ -95,6 +98,7 @@ const libraries: Record<string, Library> = {
     fail: () => sqlTag`fail`.execute(), // postgres.js fails
     thrown: { code: '42601', message: 'cannot fail', stack: /every-driver/ },
     sleep: async () => await sqlTag.unsafe('select sleep 30'),
+    bytes: 'alone',
     transact: () =>
       sqlTag.begin(async transaction => {
         await transaction`update ${transaction('users')} set ${transaction({ one: 1 })}` // postgres.js changes
@@ -111,6 +115,7 @@ const libraries: Record<string, Library> = {
     fail: () => promised.query('fail'), // mysql2 fails
     thrown: { errno: 1064, message: 'cannot fail', stack: /every-driver/ },
     sleep: () => promised.query('select sleep 30'),
+    bytes: 'of each',
     async transact() {
       const connection = await promised.getConnection()
       await connection.beginTransaction()
@@ -132,6 +137,7 @@ const libraries: Record<string, Library> = {
     fail: () => sql`fail`.execute(kysely), // Kysely fails
     thrown: { code: '42601', message: 'cannot fail', stack: /every-driver/ },
     sleep: () => sql`select sleep 30`.execute(kysely),
+    bytes: 'of each',
     transact: () =>
       kysely.transaction().execute(async transaction => {
         await sql`update users set one = 1`.execute(transaction) // Kysely changes
@@ -153,6 +159,7 @@ const libraries: Record<string, Library> = {
     fail: async () => await knexed.raw('fail'), // Knex fails
     thrown: { code: '42601', message: 'fail - cannot fail' },
     sleep: async () => await knexed.raw('select sleep 30'),
+    bytes: 'of each',
     transact: () =>
       knexed.transaction(async transaction => {
         await transaction('users').update({ one: 1 }) // Knex changes
@@ -183,7 +190,9 @@ const libraries: Record<string, Library> = {
   },
 }
 
-for (const [name, { ask, asked, fail, thrown, sleep, transact, stream, callbacks = {} }] of Object.entries(libraries)) {
+for (const [name, { ask, asked, fail, thrown, sleep, transact, stream, bytes, callbacks = {} }] of Object.entries(
+  libraries,
+)) {
   t.test(`a query of ${name} is one, with its statement, parameters, rows, times and caller`, async t => {
     const { database, spans } = await profileOf(t, () => ask(7))
     const location = { line: lineOf(`${name} asks`) }
@@ -203,6 +212,19 @@ for (const [name, { ask, asked, fail, thrown, sleep, transact, stream, callbacks
     t.match(database?.repetitions, [{ kind: 'loop', count: 5, locations: [{ line: lineOf(`${name} asks`) }] }])
     t.equal(new Set(database?.queries.map(({ parameters }) => JSON.stringify(parameters))).size, 5)
     t.ok(database?.queries.every(({ duration, rows }) => duration !== null && rows === asked.rows))
+  })
+
+  t.test(`of ${name}, the bytes of an answer are told ${bytes ?? 'never'}`, async t => {
+    await ask(7)
+    const { database } = await profileOf(t, async () => {
+      await ask(7)
+      await Promise.all([ask(7), ask(7), ask(7)])
+      await ask(7)
+    })
+    const [first, ...others] = database?.queries.map(({ bytes }) => bytes) ?? []
+    t.equal(Number(first) > 0 && Number(first) < 500, bytes !== undefined, `${first} bytes`)
+    const those = bytes === 'alone' ? undefined : first
+    t.strictSame(others, [those, those, those, first])
   })
 
   t.test(`the application gets the error of ${name} itself, and an unhandled one stays unhandled`, async t => {

@@ -46,6 +46,16 @@ const clients: Record<string, (path: string) => Promise<unknown>> = {
   'undici.request': async path => (await undiciRequest(url + path, { dispatcher })).body.text(), // with undici.request
 }
 
+t.test('what a response says of its length is no size of a body that did not come', async t => {
+  const { http } = await profileOf(t, async () => {
+    await fetch(url, { method: 'HEAD' })
+    await undiciFetch(url, { dispatcher, method: 'HEAD' })
+    const { body } = await undiciRequest(url, { dispatcher })
+    for await (const part of body) if (String(part) === 'Mona ') break
+  })
+  t.match(http?.calls, [{ size: 0 }, { size: 0 }, { size: 5 }])
+})
+
 for (const [name, send] of Object.entries(clients)) {
   t.test(`a request of ${name} has its URL, status, size, times and caller`, async t => {
     const { http, spans } = await profileOf(t, () => send('/art?id=7&password=hunter2secret'))

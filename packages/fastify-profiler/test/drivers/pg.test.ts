@@ -43,8 +43,9 @@ t.test("a query's wait includes the time behind earlier queries of its client", 
     await Promise.all([client.query('select sleep 30'), client.query('select sleep 10')])
     client.release()
   })
-  const [, second] = database?.queries ?? []
+  const [first, second] = database?.queries ?? []
   t.ok(Number(second?.waited) >= 15, `waited ${second?.waited} ms`)
+  t.match([first?.bytes, second?.bytes], [Number, undefined], 'bytes are told of a query that nothing is ahead of')
 })
 
 t.test('the error of a stream is that of its query, and reaches who reads it', async t => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
+import { blocksMarkdown } from '../../core/view/block.ts'
 import { databasePanel, groupQueries, divideByTransaction, runnableSql } from '../../features/queries/database-panel.ts'
 import { renderPanelBody } from '../../features/home/profile-page.ts'
 import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
@@ -37,6 +38,15 @@ t.test('the queries of one line with one statement are one row, with their numbe
   t.equal(markup.match(/<line class="each"/g)?.length, 4)
   t.equal(markup.match(/<line class="median"/g)?.length, 1)
   t.match(markup, /title="Sent by a library\.">library<.*cart\.ts:41/s)
+})
+
+t.test('the size of answers is a column where any is known, and never a part of it', async t => {
+  t.notMatch(page(use([query()])), '>kB<')
+  const queries = [query({ bytes: 300 }), query({ bytes: 1200 }), query({ sql: 'a', bytes: 5 }), query({ sql: 'a' })]
+  const markup = text(page(use(queries)))
+  t.match(markup, /Rows kB Statement .* 2 1\.50 2 × select .* 2 – 2 × a/)
+  const view = databasePanel.view(use(queries), context(profile({ duration: 20 })))
+  t.match(blocksMarkdown(view, ''), /Rows \| kB \| Query/)
 })
 
 t.test('a repeated statement is a finding with its line, and its row is marked', async t => {

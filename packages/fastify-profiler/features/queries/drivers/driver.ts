@@ -1,4 +1,5 @@
 import { errorMonitor, EventEmitter } from 'node:events'
+import { Stream } from 'node:stream'
 import { isPromise } from 'node:util/types'
 import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
@@ -105,22 +106,31 @@ interface Sending {
   takesCallback?: boolean
   /** The number of rows in a result; null if it is unknown. */
   rowsIn(result: unknown): number | null
+  /** The socket of a connection that is asked nothing else now, and one question at a time; else undefined. */
+  idleSocket?(self: object): unknown
 }
 
 /**
  * Makes a method that records the queries which another one sends. The caller gets what the method returns, or what it
  * throws. The query ends with its callback, its promise or its stream.
  */
-export function watchedMethod(method: AnyFunction, { read, rowsIn, takesCallback = false }: Sending): AnyFunction {
+export function watchedMethod(
+  method: AnyFunction,
+  { idleSocket, read, rowsIn, takesCallback = false }: Sending,
+): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
     if (currentRecorder() === undefined) return Reflect.apply(method, this, args)
     const asked = driverBoundary.guard(() => read(args, this), null)
     const call = asked === null ? null : beginQuery(asked, watched)
     if (call === null) return Reflect.apply(method, this, args)
+    const socket = driverBoundary.guard(() => idleSocket?.(this), undefined)
+    const before = numberIn(socket, 'bytesRead')
+    const bytes = () => numberIn(socket, 'bytesRead') - before
     const end = (result: unknown) =>
       call.end(
         driverBoundary.guard(() => rowsIn(result), null),
         result,
+        bytes(),
       )
     const tell = (error: unknown, result: unknown) => (error ? call.fail(error) : end(result))
     const hasCallback = takesCallback && followCallback(args, tell)
@@ -131,7 +141,7 @@ export function watchedMethod(method: AnyFunction, { read, rowsIn, takesCallback
       call.fail(error)
       throw error
     }
-    return hasCallback ? result : followResult(result, call, end)
+    return hasCallback ? result : followResult(result, call, end, bytes)
   }
 }
 
@@ -146,9 +156,9 @@ function followCallback(args: unknown[], tell: (error: unknown, result: unknown)
   return true
 }
 
-function followResult(result: unknown, call: QueryCall, end: (result: unknown) => void): unknown {
+function followResult(result: unknown, call: QueryCall, end: (result: unknown) => void, bytes: () => number): unknown {
   if (isPromise(result)) return followPromise(result, end, error => call.fail(error))
-  if (isEmitter(result)) followEvents(result, call)
+  if (isEmitter(result)) followEvents(result, call, bytes)
   else end(result)
   return result
 }
@@ -187,8 +197,9 @@ export function hear(owner: object, name: 'resolve' | 'reject', tell: (value: un
 }
 
 /** A stream or cursor ends by itself. Nothing of it is read, and an error that nobody handles stays one. */
-function followEvents(emitter: EventEmitter, call: QueryCall): void {
-  emitter.once('end', () => call.end(null))
+function followEvents(emitter: EventEmitter, call: QueryCall, bytes: () => number): void {
+  // Once a stream is read to its end, its connection may have received other answers.
+  emitter.once('end', () => call.end(null, undefined, emitter instanceof Stream ? NaN : bytes()))
   emitter.once('close', () => call.end(null))
   emitter.once(errorMonitor, (error: unknown) => call.fail(error))
 }

@@ -33,11 +33,20 @@ export const mysql2Driver: Driver = {
       },
       rowsIn,
       takesCallback: true,
+      idleSocket,
     }
     replaceMethod(prototype, 'query', query => watchedMethod(query, sending))
     replaceMethod(prototype, 'execute', execute => watchedMethod(execute, sending))
     if (isPool) replaceMethod(prototype, 'getConnection', connect => watchedConnect(connect, countsOf))
   },
+}
+
+/** A connection says that it is open within its first command. */
+function idleSocket(connection: object): unknown {
+  const current = propertyOf(connection, '_command')
+  const isOver = (propertyOf(current, 'handshake') ?? NaN) === propertyOf(connection, '_handshakePacket')
+  const isIdle = (current == null || isOver) && numberIn(connection, '_commands') === 0
+  return isIdle ? propertyOf(connection, 'stream') : undefined
 }
 
 /** Its queues have no public names. */

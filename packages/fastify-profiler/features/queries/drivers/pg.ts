@@ -26,6 +26,7 @@ export const pgDriver: Driver = {
       },
       rowsIn,
       takesCallback: true,
+      idleSocket,
     }
     const asked = { read: (args: readonly unknown[]) => read(args), rowsIn, takesCallback: true }
     replaceMethod(prototypeOf(exports, 'Client'), 'query', query => watchedMethod(query, sent))
@@ -35,6 +36,16 @@ export const pgDriver: Driver = {
     replaceMethod(pool, 'query', query => watchedMethod(query, asked))
     replaceMethod(pool, 'connect', connect => watchedConnect(connect, countsOf))
   },
+}
+
+/** A client that has nothing to send calls back before it is ready for its first query. A pipeline mixes answers. */
+function idleSocket(client: object): unknown {
+  const is = (name: string, value: boolean) => propertyOf(client, name) === value
+  const isReady = is('readyForQuery', true) || (is('_connected', true) && !is('hasExecuted', true))
+  // Older versions have another name for it, which newer ones warn of.
+  const queue = propertyOf(client, '_queryQueue') ?? propertyOf(client, 'queryQueue')
+  if (!isReady || is('pipeline', true) || listOf(queue).length > 0) return undefined
+  return propertyOf(propertyOf(client, 'connection'), 'stream')
 }
 
 function countsOf(pool: object): PoolCounts {

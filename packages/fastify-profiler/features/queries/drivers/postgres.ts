@@ -1,3 +1,4 @@
+import { executionAsyncResource } from 'node:async_hooks'
 import { Stream } from 'node:stream'
 import { dirname, join } from 'node:path'
 import { type AnyFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
@@ -6,7 +7,7 @@ import type { Location } from '../../../core/profile.ts'
 import { currentRecorder } from '../../../core/watch/recorders.ts'
 import { beginQuery, type QueryCall, senderInRequest } from '../queries.ts'
 import type { AskedQuery, Sender } from '../recorded-queries.ts'
-import { type Driver, hear, prototypeOf, replaceMethod } from './driver.ts'
+import { type Driver, hear, numberIn, prototypeOf, replaceMethod } from './driver.ts'
 
 /**
  * postgres.js. A query is a promise: its constructor knows the caller, `handle` that it is awaited, and the connection
@@ -62,7 +63,7 @@ function follow(query: object, below: AnyFunction): void {
   // Each time, since a cursor sets new functions for each batch of rows.
   hear(query, 'resolve', result => {
     // COPY answers with a stream first.
-    if (!(result instanceof Stream)) call.end('cursorFn' in query ? null : rowsIn(result), result)
+    if (!(result instanceof Stream)) call.end('cursorFn' in query ? null : rowsIn(result), result, bytesOf(query))
   })
   hear(query, 'reject', error => call.fail(error))
 }
@@ -74,13 +75,47 @@ function begin(query: object, below: AnyFunction): QueryCall | null {
   return beginQuery(askedBy(query), below)
 }
 
+/** What a connection was last seen to receive on, since it shows its socket to nobody, and how many queries it sent. */
+interface Line {
+  socket: object | null
+  sent: number
+}
+
+const lines = new WeakMap<object, Line>()
+
+/** The line of a query when it was sent, and how many bytes it had received. */
+const linesBefore = new WeakMap<object, Line & { bytes: number }>()
+
+function measure(query: object, connection: object): void {
+  const line = lines.get(connection) ?? { socket: null, sent: 0 }
+  line.sent++
+  lines.set(connection, line)
+  // With nothing ahead of it. The first query is sent while the connection receives that it is open.
+  if (propertyOf(query, 'active') !== true) return
+  const socket = line.socket ?? executionAsyncResource()
+  linesBefore.set(query, { socket, sent: line.sent, bytes: numberIn(socket, 'bytesRead') })
+}
+
+/** The bytes of an answer that is being received; NaN if another query was sent before it came. */
+function bytesOf(query: object): number {
+  const before = linesBefore.get(query)
+  const connection = propertyOf(query, 'state')
+  const line = isObject(connection) ? lines.get(connection) : undefined
+  if (before === undefined || line === undefined) return NaN
+  line.socket = executionAsyncResource()
+  const isOwn = before.sent === line.sent && before.socket === line.socket
+  return isOwn ? numberIn(line.socket, 'bytesRead') - before.bytes : NaN
+}
+
 /** The lines that began the transaction of each connection. */
 const begun = new WeakMap<object, Location | null>()
 
 function send(query: object, values: unknown): void {
   const call = calls.get(query)
   const connection = propertyOf(query, 'state')
-  if (call === undefined || !isObject(connection)) return
+  if (!isObject(connection)) return
+  measure(query, connection)
+  if (call === undefined) return
   // Its values are converted to text in place.
   const parameters = [...listOf(values)]
   call.send({ ...askedBy(query), statement: String(propertyOf(query, 'string')), parameters, connection })
