@@ -22,7 +22,7 @@ npm run types && node build.js test bench || exit
 step node dist/test/runner/run.js long
 for show in pipelined-flood fuzz restarts soak; do step npm run "show:$show"; done
 step npm run pictures
-step npm run -w fastify-profiler judge:fastify
+step npm run -w fastify-profiler judge:suites
 for bench in agents bugs compare cost live search testing truth; do step npm run -w fastify-profiler "bench:$bench"; done
 for bench in plugins profiler overload mechanisms profiler-mechanisms; do step npm run -w bench "$bench"; done
 step npm run bench

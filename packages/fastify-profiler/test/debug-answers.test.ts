@@ -536,6 +536,37 @@ t.test('a page written to the raw response without hijacking is treated like any
   }
 })
 
+t.test('a page that is written before the response ends gets the toolbar, unless it goes on', async t => {
+  const app = await profiledApp(t)
+  const writers: Record<string, (raw: ServerResponse) => unknown> = {
+    once: raw => raw.end(),
+    twice: raw => raw.end('<!-- more -->'),
+    later: async raw => {
+      await turns()
+      raw.end()
+    },
+    trailed: raw => raw.end(),
+  }
+  app.get<{ Params: { how: string } }>('/:how', (request, { raw }) => {
+    const { how } = request.params
+    raw.writeHead(200, { 'content-type': 'text/html', ...(how === 'trailed' && { trailer: 'x-end' }) })
+    // As Fastify until 5.8 sends every body.
+    raw.write(page)
+    writers[how]?.(raw)
+  })
+  for (const [how, hasToolbar, ending] of [
+    ['once', true, ''],
+    ['twice', false, '<!-- more -->'],
+    ['later', false, ''],
+    ['trailed', false, ''],
+  ] as const) {
+    const { body, headers } = await app.inject({ url: `/${how}`, headers: browser })
+    t.equal(body.includes('toolbar.js'), hasToolbar, how)
+    if (hasToolbar) t.equal(headers['content-length'], String(Buffer.byteLength(body)))
+    else t.equal(body, page + ending)
+  }
+})
+
 t.test('a status that Node refuses is refused where it is written, and the answer goes on', async t => {
   const app = await profiledApp(t)
   app.setNotFoundHandler((_request, reply) => {

@@ -122,6 +122,20 @@ for (const [name, build] of Object.entries(applications)) {
 }
 `
 
+/** Tells what a browser gets for an error and for a page. */
+const browsed = `${head}
+const app = Fastify()
+await profile(app, process.env.FIRST)
+app.get('/page', (request, reply) => reply.type('text/html').send('<html><body>page</body></html>'))
+app.get('/throws', async () => { throw new Error('planted') })
+await profile(app, process.env.LATE)
+for (const url of ['/page', '/throws']) {
+  const { body } = await app.inject({ url, headers: { accept: 'text/html' } })
+  tell([body.includes('_profiler'), body.includes('planted')])
+}
+await app.close()
+`
+
 for (const version of versions) {
   const folder = join(scratch, version)
   t.test(`Fastify ${version}`, async t => {
@@ -132,6 +146,14 @@ for (const version of versions) {
       await t.test(`with ${way}, hooks of every kind are called as often as without the profiler`, async t => {
         const { told, code } = await run(t, hooked, { ...profiled, folder })
         t.same([told, code], [bare.told, bare.code])
+      })
+    }
+    for (const [way, profiled] of Object.entries(ways)) {
+      await t.test(`with ${way}, a browser gets the toolbar and the page of an error`, async t => {
+        t.same((await run(t, browsed, { ...profiled, folder })).told, [
+          [true, false],
+          [true, true],
+        ])
       })
     }
     const rejected = await run(t, rejecting, { folder, flags: [] })

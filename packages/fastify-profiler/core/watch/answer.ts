@@ -27,7 +27,7 @@ export interface AnswerObserver {
 export function watchAnswer(response: ServerResponse, observer: AnswerObserver): SentAnswer {
   const { writeHead, write, end, flushHeaders, destroy } = response
   const answer = new SentAnswer(response)
-  const replacement = new BodyReplacement(response, observer)
+  const replacement = new BodyReplacement(response, observer, answer)
   let ending = false
 
   const watched = {
@@ -49,6 +49,7 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
 
     write(...args: unknown[]): unknown {
       if (!ending) {
+        if (replacement.keep(args)) return true
         answer.streamed = true
         replacement.release()
         answer.count(args[0])
@@ -229,16 +230,22 @@ function isWebStream(value: object): value is WebStream {
 class BodyReplacement {
   readonly #response: ServerResponse
   readonly #observer: AnswerObserver
-  /** The response's own writeHead. */
+  readonly #answer: SentAnswer
+  /** The response's own functions. */
   readonly #writeHead: ServerResponse['writeHead']
+  readonly #write: ServerResponse['write']
   #announced = false
   /** The arguments of a writeHead that is delayed, and the function that replaces the body. */
   #held: { args: unknown[]; replace: Replace } | null = null
+  /** What was written while the head waits. */
+  #chunk: unknown = null
 
-  constructor(response: ServerResponse, observer: AnswerObserver) {
+  constructor(response: ServerResponse, observer: AnswerObserver, answer: SentAnswer) {
     this.#response = response
     this.#observer = observer
+    this.#answer = answer
     this.#writeHead = response.writeHead
+    this.#write = response.write
   }
 
   /** Whether the head was written or waits for the body. */
@@ -259,19 +266,39 @@ class BodyReplacement {
     return replace !== null
   }
 
-  /** Writes the head if it was delayed. */
+  /** Delays a chunk that may be the whole body, which Fastify until 5.8 writes apart. @returns whether it does */
+  keep(args: unknown[]): boolean {
+    const [chunk] = args
+    const mayBeAll = this.#held !== null && this.#chunk === null && args.length === 1 && isBody(chunk)
+    if (!mayBeAll || this.#response.hasHeader('trailer')) return false
+    this.#chunk = chunk
+    return true
+  }
+
+  /** Writes the head if it was delayed, and what was written since. */
   release(): void {
     if (this.#held === null) return
     const { args } = this.#held
+    const chunk = this.#chunk
     this.#held = null
+    this.#chunk = null
     Reflect.apply(this.#writeHead, this.#response, args)
+    if (chunk === null) return
+    this.#answer.streamed = true
+    this.#answer.count(chunk)
+    Reflect.apply(this.#write, this.#response, [chunk])
   }
 
   /** Replaces the body in the arguments of `end`. */
   replaceIn(args: unknown[]): void {
     const response = this.#response
+    if (this.#chunk !== null && !isBody(args[0])) {
+      const callback = args.find(argument => typeof argument === 'function')
+      args.splice(0, Infinity, this.#chunk, callback)
+      this.#chunk = null
+    }
     const [chunk, encoding] = args
-    if (this.#held === null || !isBody(chunk)) return
+    if (this.#held === null || this.#chunk !== null || !isBody(chunk)) return
     const body = this.#held.replace(bodyOf(chunk, encoding))
     if (body !== null) {
       setHeader(response, 'content-length', body.byteLength)

@@ -1,0 +1,190 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+// Runs the tests of Fastify, of its plugins and of applications without and with the profiler's flag, prints how they
+// ended, and fails if a test ends differently for a reason that is not listed here. npm packages have their tests; the
+// packages that they load come from the registry. What is not on npm is given as a folder with its packages installed.
+// npm run -w fastify-profiler judge:suites [-- fastify@5.0.0 @fastify/static ../demo --files=hooks,reply-error]
+
+/** All on npm with their tests. */
+const suites = [
+  ...['5.0.0', '5.6', '5.9', '5'].map(version => `fastify@${version}`),
+  ...'http-proxy reply-from websocket static compress helmet multipart rate-limit under-pressure swagger autoload otel'
+    .split(' ')
+    .map(name => `@fastify/${name}`),
+  'mercurius',
+]
+
+/** Files of tests below test/, by what they are called; those of the first kind that a suite has count. */
+const testNames = [
+  /^(?:commonjs|module)\/[\w-]+\.js$|^issues\/\d+\/test\.js$/,
+  /\.test\.[cm]?[jt]s$/,
+  /^[\w-]+\.[cm]?[jt]s$/,
+]
+
+/** Why a test ends differently under the flag. */
+interface Difference {
+  file: string
+  /** The names of the tests. */
+  tests: RegExp
+  why: string
+}
+
+const pagesAreRoutes = 'prints or counts all routes: the pages are routes of the application'
+const pagesAreAContext = 'counts the encapsulation contexts: the pages have one'
+const hooksAreHooks = "counts the instance's hooks: the profiler has some"
+
+const pagesEndTheirStreams =
+  'Fastify 5.0 closes its server a little later if it has any preClose hook: the pages have one'
+
+const expected: Difference[] = [
+  {
+    file: 'close-pipelining.test.js',
+    tests: /^Should return 503 while closing - pipelining$/,
+    why: pagesEndTheirStreams,
+  },
+  { file: 'hooks.test.js', tests: /^on(?:Request|Response) hook should support encapsulation/, why: hooksAreHooks },
+  { file: 'pretty-print.test.js', tests: /includeHooks$/, why: hooksAreHooks },
+  { file: 'pretty-print.test.js', tests: /empty plugins$/, why: 'prints all plugins: the pages are one' },
+  { file: 'pretty-print.test.js', tests: /routes$|commonPrefix$/, why: pagesAreRoutes },
+  { file: 'router-options.test.js', tests: /buildPrettyMeta/, why: pagesAreRoutes },
+  { file: 'schema-feature.test.js', tests: /^Schema controller bucket$/, why: pagesAreAContext },
+  { file: 'schema-special-usage.test.js', tests: /^serializer read validator's schemas$/, why: pagesAreAContext },
+]
+
+interface Result {
+  passed: boolean
+  file: string
+  name: string
+  /** The name of the test that it is part of, or its own. */
+  test: string
+}
+
+type Results = ReadonlyMap<string, Result>
+
+const { values, positionals } = parseArgs({ options: { files: { type: 'string' } }, allowPositionals: true })
+const scratch = mkdtempSync(join(tmpdir(), 'suites-'))
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+const flag = ['--import', join(import.meta.dirname, '../../register.js')]
+
+console.log(row(['suite', 'tests', 'failed off', 'failed on', 'explained', 'unexplained', 'seconds']))
+for (const suite of positionals.length > 0 ? positionals : suites) await judge(suite)
+
+/** Prints a suite's row, and a line for each test that ends differently. */
+async function judge(suite: string): Promise<void> {
+  const began = Date.now()
+  const folder = existsSync(suite) ? resolve(suite) : install(suite)
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const files = testFiles(folder)
+  const off = await run(folder, files, [])
+  const on = await run(folder, files, flag)
+  let different = differences(off, on)
+  // A test that depends on the machine's speed ends either way.
+  const doubtful = [...new Set(different.filter(({ why }) => why === undefined).map(({ file }) => join('test', file)))]
+  if (doubtful.length > 0) {
+    const again = differences(await run(folder, doubtful, []), await run(folder, doubtful, flag))
+    different = different.filter(({ key, why }) => why !== undefined || again.some(other => other.key === key))
+  }
+  const explained = different.filter(({ why }) => why !== undefined)
+  const failed = (results: Results) => [...results.values()].filter(({ passed }) => !passed).length
+  const counts = [off.size, failed(off), failed(on), explained.length, different.length - explained.length]
+  console.log(row([`${name} ${version ?? ''}`, ...counts.map(String), `${Math.round((Date.now() - began) / 1000)}`]))
+  for (const { line } of different) console.log(`  ${line}`)
+  if (different.length > explained.length) process.exitCode = 1
+}
+
+/** Installs a package, and those of its development packages that its tests load. @returns its folder */
+function install(suite: string): string {
+  const home = join(scratch, suite.replaceAll(/\W/g, '-'))
+  const folder = join(home, 'node_modules', suite.replace(/(?<=.)@.*/, ''))
+  mkdirSync(home)
+  writeFileSync(join(home, 'package.json'), '{ "private": true }')
+  npmInstall(home, suite)
+  const { devDependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const sources = filesBelow(join(folder, 'test')).map(file => readFileSync(join(folder, 'test', file), 'utf8'))
+  const loaded = sources.flatMap(source =>
+    [...source.matchAll(/(?:require\(|from |import\()['"]((?:@[^'"/]+\/)?[^'"./]+)/g)].map(([, name]) => String(name)),
+  )
+  const wanted = new Set(['fastify', ...loaded].filter(name => name in devDependencies))
+  if (wanted.size > 0) npmInstall(home, ...[...wanted].map(name => `${name}@${devDependencies[name]}`))
+  return folder
+}
+
+function npmInstall(folder: string, ...packages: string[]): void {
+  const options = ['--ignore-scripts', '--no-audit', '--legacy-peer-deps', '--loglevel=error']
+  execFileSync('npm', ['install', ...options, ...packages], { cwd: folder })
+}
+
+function filesBelow(path: string): string[] {
+  return readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(name => /\.[cm]?[jt]s$/.test(name))
+}
+
+/** The files to run: all, or those named in the arguments. */
+function testFiles(folder: string): string[] {
+  const wanted = values.files?.split(',')
+  const files = filesBelow(join(folder, 'test'))
+  const tests = testNames.map(name => files.filter(file => name.test(file))).find(({ length }) => length > 0) ?? []
+  return tests
+    .filter(file => wanted?.some(name => file.includes(name)) !== false)
+    .map(file => join('test', file))
+    .sort()
+}
+
+/** Runs the tests. @returns their results by name */
+async function run(folder: string, files: readonly string[], flags: readonly string[]): Promise<Results> {
+  const results = join(scratch, `${basename(folder)}.ndjson`)
+  const reporter = [
+    `--test-reporter=${join(import.meta.dirname, 'test-events.js')}`,
+    `--test-reporter-destination=${results}`,
+  ]
+  const loader = files.some(file => file.endsWith('.ts')) ? ['--import', 'tsx'] : []
+  const child = spawn(
+    process.execPath,
+    [...loader, ...flags, '--test', '--test-concurrency=1', ...reporter, ...files],
+    {
+      cwd: folder,
+      env: { ...process.env, NODE_OPTIONS: '', FASTIFY_PROFILER_DIRECTORY: join(scratch, 'profiles') },
+      stdio: 'ignore',
+    },
+  )
+  await once(child, 'close')
+  const tests = new Map<string, Result>()
+  // Parts of a test are reported before the test.
+  let parts: Result[] = []
+  for (const text of readFileSync(results, 'utf8').split('\n').filter(Boolean)) {
+    const { passed, file, name, line, nesting } = JSON.parse(text)
+    const place = relative(join(folder, 'test'), file)
+    let key = `${place}:${line} ${nesting} ${name}`
+    while (tests.has(key)) key += ' again'
+    const result = { passed, file: place, name, test: name }
+    tests.set(key, result)
+    parts.push(result)
+    if (nesting > 0) continue
+    for (const part of parts) Object.assign(part, { file: place, test: name })
+    parts = []
+  }
+  if (tests.size < files.length) {
+    throw new Error(`${folder}: only ${tests.size} tests of ${files.length} files have run.`)
+  }
+  return tests
+}
+
+/** The tests that end differently, each with its reason. */
+function differences(off: Results, on: Results) {
+  const end = (result: Result | undefined) => (result === undefined ? 'missing' : result.passed ? 'passed' : 'failed')
+  return [...new Map([...on, ...off])]
+    .filter(([key]) => end(off.get(key)) !== end(on.get(key)))
+    .map(([key, { file, name, test }]) => {
+      const why = expected.find(({ file: place, tests }) => place === file && tests.test(test))?.why
+      const ends = `off ${end(off.get(key))}, on ${end(on.get(key))}`
+      return { key, file, why, line: [file, name, ends, why ?? 'UNEXPLAINED'].join(' | ') }
+    })
+}
+
+function row([name = '', ...cells]: string[]): string {
+  return name.padEnd(32) + cells.map(cell => cell.padStart(13)).join('')
+}
