@@ -86,7 +86,7 @@ t.test('the boot is a page, Markdown and JSON, linked from every page and from t
   await app.inject('/')
   t.match(
     await pageOf(app, 'boot'),
-    /Ready after .*: &quot;slow&quot; took .*Where .* went.*Slowest five.*of the start.*Plugins.*Versions/s,
+    /Ready after .*: &quot;slow&quot; took .*Where .* went.*Slowest five.*since Fastify.*Plugins.*Versions/s,
   )
   t.match(await pageOf(app, 'boot?fold=9999'), '1 plugin')
   t.match(await pageOf(app, 'boot', 'text/markdown'), /^# Ready after .*\| slow \|/s)

@@ -125,7 +125,10 @@ t.test('a function that allocates is the hottest of a request that asks for its 
   t.match(hot[0], { function: 'makeStrings', kind: 'own' })
   t.ok(Number(hot[0]?.amount) > total / 2, `${hot[0]?.amount} of ${total} bytes`)
   const page = await panel(app, profile)
-  t.match(text(page), /makeStrings: \d+% of [\d.]+ MB allocated\. Sampled about every 16\.4 kB for/)
+  t.match(
+    text(page),
+    /makeStrings \([^ ]*cpu\.test\.ts:\d+\): \d+% of [\d.]+ MB allocated\. Sampled about every 16\.4 kB for/,
+  )
   t.match(page, 'Download .heapprofile')
   t.match(page, '<text x="4" y="14">makeStrings</text>')
 })
@@ -147,12 +150,15 @@ t.test('samples are shown as a picture and as hot lines, in files and Markdown, 
   const app = await workshop(t)
   const profile = await sampledBusy(app)
   const page = await panel(app, profile)
-  t.match(text(page), /fibonacci: \d+% of [\d.]+ ms on the CPU\. Sampled every 100 µs for [\d.]+ ms\./)
+  t.match(
+    text(page),
+    /fibonacci \([^ ]*cpu\.test\.ts:\d+\): \d+% of [\d.]+ ms on the CPU\. Sampled every 100 µs for [\d.]+ ms\./,
+  )
   t.match(page, /<title>fibonacci [^<]*cpu\.test\.ts:\d+ \d+%<\/title><rect class="own"/)
   t.match(page, /<code>fibonacci<\/code><\/td><td[^>]*><code class="place">.*?cpu\.test\.ts:\d+<\/code> <small><code>/)
   t.notMatch(page, / style="| onclick=|<script>/)
   const found = await panel(app, profile, 'text/markdown')
-  t.match(found, /## CPU\n\nfibonacci: .*### Hot lines .*\n\n\| Function \| Line \|.*\n\| `fibonacci` \|/s)
+  t.match(found, /## CPU\n\nfibonacci \(.*\): .*### Hot lines .*\n\n\| Function \| Line \|.*\n\| `fibonacci` \|/s)
   const { data } = JSON.parse(await panel(app, profile, 'application/json'))
   t.match(data, { kind: 'cpu', hot: [{ function: 'fibonacci' }] })
   t.notMatch(await pageOf(app, profile.token, 'application/json'), /"nodes"|"timeDeltas"/)

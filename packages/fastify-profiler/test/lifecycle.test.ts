@@ -56,8 +56,8 @@ t.test('a hook that sends an error has thrown, and not replied', async t => {
   t.same(interruptions, ['kernel.request refusing sent'])
   t.match(page, 'Interrupted by refusing with Error: sent')
   t.match(page, '<tr class="error">')
-  t.match(markdown, /onRequest, preParsing kernel\\?.request interrupted\n\nat [<\d.]+ ms, hooks took [<\d.]+ ms/)
-  t.match(markdown, /preHandler kernel\\?.controller\n\nNot reached/)
+  t.match(markdown, /onRequest, preParsing kernel\\?.request at \\?<?[\d.]+ ms interrupted \|/)
+  t.match(markdown, /preHandler kernel\\?.controller Not reached \|/)
 })
 
 t.test('Fastify itself interrupts kernel.response if the payload cannot be serialised', async t => {
@@ -108,9 +108,10 @@ t.test('a body that Fastify cannot parse interrupts kernel.controller, which is 
     t.equal(others[0]?.start, null, 'no later dispatch point was reached')
     const found = [first, ...others].map(point => point?.interrupted)
     t.strictSame(found, [null, null, null, null])
-    const interrupted = 'kernel\\\\?\\.controller.*Interrupted by Fastify itself, before any listener ran, with \\w+'
+    const interrupted = 'Interrupted by Fastify itself, before any listener ran, with \\w+'
     for (const text of [page, markdown]) {
-      t.match(text, new RegExp(`${interrupted}: ${said}`, 's'))
+      t.match(text, new RegExp(`${interrupted}: ${said}`))
+      t.match(text, /kernel\\?\.controller(?!_).*\binterrupted\b/)
       t.equal(text.match(/Not reached/g)?.length, 1, 'only kernel.controller_arguments was not reached')
     }
   }

@@ -131,6 +131,17 @@ t.test('a page of a list has 20 requests, however long the answer may be, and sa
   t.match(output, '1 more page: `search {"max_tokens":50000,"page":2}`')
 })
 
+t.test('a screen has tables of columns and the commands to type next, and a pipe has Markdown', async t => {
+  const folder = folderOf()
+  const screen = await command(folder, ['show', 'failed'])
+  t.match(screen.output, 'fastify-profiler show failed …')
+  t.match(screen.output, /^Name +Time +Share +Called from$/m)
+  t.notMatch(screen.output, /^\||^`{3}|\{"token"/m)
+  const pipe = await command(folder, ['show', 'failed'], { isScreen: false })
+  t.match(pipe.output, '`profile {"token":"failed","panel":"…"}`')
+  t.match(pipe.output, /^\| Name \| Time/m)
+})
+
 t.test('the command of a request shows the invisible characters in its URL, headers and body', async t => {
   const odd = 'a\rb\u2028c\x1b[2Jd\u009be'
   const { request } = profile()

@@ -39,7 +39,7 @@ export type Inline =
   | { value: unknown }
   | { html: Markup; markdown: string }
 
-type Row = readonly Inline[] | { cells: readonly Inline[]; className: string }
+export type Row = readonly Inline[] | { cells: readonly Inline[]; className: string }
 
 /** Something that was found, with where and how bad it is: a warning, a verdict, a conclusion. */
 export interface Finding {

@@ -156,11 +156,9 @@ export function renderSeverity(severity: Severity): Markup {
 }
 
 /** Space before what is below something else. */
-export function renderIndent(depth: number): Markup {
+export function renderIndent(depth: number, deepest = 6): Markup {
   return html`${Array.from({ length: Math.min(depth, deepest) }, () => html`<i class="indent"></i>`)}`
 }
-
-const deepest = 6
 
 /** The tone of an HTTP status; null is a request without a response. */
 export function statusTone(status: number | null): Tone {

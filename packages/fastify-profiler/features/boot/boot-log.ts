@@ -86,7 +86,9 @@ function spanOf(
 /** What a step has called, on the clock of the start. A call that still runs has no duration of its own. */
 function callOf(call: Span, parent: number, offset: number, now: number): Span {
   const start = call.start + offset
-  return { ...call, parent, start, duration: call.outcome === 'unfinished' ? now - start : call.duration }
+  const wait = call.wait && { ...call.wait, start: call.wait.start + offset }
+  const duration = call.outcome === 'unfinished' ? now - start : call.duration
+  return { ...call, parent, start, duration, ...(wait !== undefined && { wait }) }
 }
 
 /** The part of a start from which on a plugin is worth naming. */

@@ -50,7 +50,14 @@ function bootBlocks(boot: Boot, context: BootContext): Block[] {
       note: 'since the process began, each millisecond counted once',
       blocks: [{ html: renderTimeBar(times, whole), markdown: timesText(times) }],
     },
-    { html: renderSlowestFive(slowestCalls(timed.profile, slices), timed, 'the start'), markdown: '' },
+    {
+      html: renderSlowestFive(
+        slowestCalls(timed.profile, slices),
+        timed,
+        `the ${formatDuration(duration)} since Fastify`,
+      ),
+      markdown: '',
+    },
     {
       section: 'Plugins',
       note: 'in the order they ran, each with what it waited for',

@@ -7,16 +7,16 @@ import {
   type Terminal,
   type TypedCommand,
 } from '../../core/feature.ts'
-import { listOf, propertyOf } from '../../core/foreign-value.ts'
+import { attempt, isRecord, listOf, propertyOf } from '../../core/foreign-value.ts'
 import type { Profile } from '../../core/profile.ts'
 import type { ProfileSummary, SearchResult } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
-import { formatDuration } from '../../core/view/units.ts'
+import { cut, formatDuration } from '../../core/view/units.ts'
 import { profileQuestion } from '../home/ask-profile.ts'
-import { questions, visibleText } from '../home/question.ts'
+import { fencesNote, questions, visibleText } from '../home/question.ts'
 import { searchQuestion } from '../home/questions.ts'
 import '../index.ts'
-import { curlCommand } from '../request/curl-command.ts'
+import { curlCommand, quote } from '../request/curl-command.ts'
 import { isFrom, type KnownApplication } from './asker.ts'
 import { type Color, colored, jsonText } from './terminal.ts'
 
@@ -135,9 +135,53 @@ function asking(question: Question): Command {
     options: optionsOf(question),
     async run(asked) {
       const answer = await answerTo(question, asked)
-      return print(asked, answer, asked.values.json === true ? jsonText(answer.data) : visibleText(answer.text))
+      const text = visibleText(answer.text)
+      // An agent reads what is no terminal: Markdown, with recorded text in its fences.
+      const shown = asked.terminal.isScreen ? screenText(text, asked.terminal.columns) : text
+      return print(asked, answer, asked.values.json === true ? jsonText(answer.data) : shown)
     },
   }
+}
+
+/** An answer for a person: calls as commands, tables lined up, and neither fences nor the note about them. */
+function screenText(markdown: string, columns: number): string {
+  return markdown
+    .replace(`${fencesNote}\n\n`, '')
+    .replace(/^(?:\| .*\n?)+/gm, table => linedUp(table, columns))
+    .replace(/^- .*/gm, unmarked)
+    .replace(/`(\w+) (\{"[^`]*\})`/g, (call, name: string, given: string) => shellCommand(name, given) ?? call)
+    .replace(/^`{3,}\w*\n?/gm, '')
+}
+
+/** A table whose columns are as wide as their longest cells, cut at the edge of the screen. */
+function linedUp(table: string, columns: number): string {
+  const rows = table.split('\n').filter(row => row !== '' && !row.startsWith('| ---'))
+  const cells = rows.map(row => row.slice(2, -2).split(' | ').map(unmarked))
+  const widths = cells[0]?.map((_, index) => Math.max(...cells.map(row => row[index]?.length ?? 0))) ?? []
+  const lines = cells.map(row => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
+  return lines.map(line => `${cut(line.trimEnd(), columns - 1)}\n`).join('')
+}
+
+/** Markdown without its backslashes and backticks. */
+function unmarked(markdown: string): string {
+  return markdown.replace(
+    /(`+) ?(.*?) ?\1|\\(\W)/g,
+    (_, _ticks, code?: string, escaped?: string) => code ?? escaped ?? '',
+  )
+}
+
+/** The command that asks a question; null if there is none. */
+function shellCommand(name: string, json: string): string | null {
+  const question = questions().find(question => question.name === name)
+  const given = attempt((): unknown => JSON.parse(json), null)
+  if (question === undefined || !isRecord(given)) return null
+  const operands = Object.keys(question.command.operands([]))
+  const named = Object.entries(given).filter(([key]) => !operands.includes(key))
+  const words = [
+    ...operands.flatMap(key => given[key] ?? []),
+    ...named.flatMap(([key, value]) => [`--${key.replace('_', '-')}`, ...(value === true ? [] : [value])]),
+  ].map(String)
+  return `fastify-profiler ${[question.command.name, ...words.map(word => (/^[\w…./-]+$/.test(word) ? word : quote(word)))].join(' ')}`
 }
 
 function optionsOf({ parameters }: Question): string[] {

@@ -152,6 +152,9 @@ function stackBlocks(
 ): Block[] {
   if (frames.length === 0) return [...emptyBlocks('No stack trace.')]
   const nearest = nearestOwnFrame(exceptions, index)
+  const root = rootCauseOf(exceptions)
+  const cause = nearestOwnFrame(exceptions, root)
+  const isSame = index !== root && nearest?.file === cause?.file && nearest?.line === cause?.line
   const main = frames.find(({ kind }) => kind === 'own')
   const rest = frames.filter(frame => frame !== main)
   const own = rest.filter(({ kind }) => kind === 'own').length
@@ -160,7 +163,11 @@ function stackBlocks(
     ...(main === undefined && nearest !== null
       ? [{ text: 'No frame of yours. The nearest line of yours:', look: 'muted' as const }]
       : []),
-    ...(nearest === null ? [] : [frameBlock(nearest, place)]),
+    ...(nearest === null
+      ? []
+      : isSame
+        ? [{ text: ['Same place as ', { link: root + 1, to: `#exception-${root + 1}` }, '.'], look: 'muted' as const }]
+        : [frameBlock(nearest, place)]),
     ...(rest.length === 0 || !hasFrames
       ? []
       : [

@@ -12,6 +12,7 @@ import { sendFormats } from '../../core/view/send-formats.ts'
 import { alignNumber, formatDuration } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
+import { renderTrack } from '../performance/waterfall.ts'
 import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
 import { canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
 import { NoPlan, type ShownNode } from './plan.ts'
@@ -84,23 +85,49 @@ function planTable(nodes: readonly ShownNode[]): Block {
   const ran = [
     { label: 'Rows', kind: 'number' },
     { label: 'ms', kind: 'number' },
+    { label: 'Own ms', kind: 'number' },
+    { label: 'Share', only: 'page' },
   ] as const
+  const own = ownTimes(nodes)
+  const most = Math.max(...own)
+  const whole = own.reduce((sum, time) => sum + time, 0)
   return {
     title: 'Plan',
     columns: [{ label: 'Step' }, { label: 'Rows expected', kind: 'number' }, ...(hasRun ? ran : [])],
-    rows: nodes.map((node): Inline[] => [
+    className: 'calls',
+    rows: nodes.map((node, index): Inline[] => [
       stepCell(node),
       rowsText(node.expected),
-      ...(hasRun ? [rowsText(node.actual), node.time === null ? null : alignNumber(node.time)] : []),
+      ...(hasRun
+        ? [rowsText(node.actual), node.time && alignNumber(node.time), ...ownCells(own[index], most, whole)]
+        : []),
     ]),
   }
+}
+
+const deepestStep = 30
+
+/** The time of each step without those below it. */
+function ownTimes(nodes: readonly ShownNode[]): number[] {
+  return nodes.map(({ depth, time }, index) => {
+    const next = nodes.findIndex((other, at) => at > index && other.depth <= depth)
+    const below = nodes.slice(index + 1, next === -1 ? undefined : next).filter(other => other.depth === depth + 1)
+    return Math.max(0, (time ?? 0) - below.reduce((sum, { time }) => sum + (time ?? 0), 0))
+  })
+}
+
+/** The own time of a step, which is marked if it is the longest, and its bar. */
+function ownCells(time = 0, most: number, whole: number): Inline[] {
+  const text = alignNumber(time)
+  const bar = { html: renderTrack([{ colour: 'sql', start: 0, end: time }], whole), markdown: '' }
+  return [time > 0 && time === most ? { strong: text, tone: 'warning' } : text, bar]
 }
 
 /** A step is indented by its depth. */
 function stepCell(node: ShownNode): Inline {
   const text = stepText(node)
   return {
-    html: html`${renderIndent(node.depth)}${text}`,
+    html: html`${renderIndent(node.depth, deepestStep)}${text}`,
     markdown: plain(`${'· '.repeat(node.depth)}${text}`),
   }
 }

@@ -7,6 +7,7 @@ import { outcomeText, outcomeTone, statusText, statusTone, titled } from '../../
 import { type Content, html, Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { profileUrl, readableUrl, searchQuery } from '../../core/view/urls.ts'
+import { failedCalls } from '../performance/failed-calls.ts'
 
 /** What the parent of a profile is to it. */
 export function parentName({ isReplay }: Pick<Profile, 'isReplay'>): string {
@@ -38,7 +39,9 @@ interface HeaderParts {
 export function renderProfileHeader(context: ViewContext, { actions, caused, seen, when }: HeaderParts): Markup {
   const { base, profile } = context
   const facts = [...profileFacts(profile, seen, when), ...relationFacts(profile, caused, base)]
-  return html`<section class="request ${statusTone(profile.status)}" aria-label="This request">
+  const tone = statusTone(profile.status)
+  const isSilent = tone === 'good' && failedCalls(profile).length > 0
+  return html`<section class="request ${isSilent ? 'warning' : tone}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, 1)}
 ${actions}</div>
 ${renderFacts(facts, context)}

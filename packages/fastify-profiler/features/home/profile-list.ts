@@ -1,9 +1,10 @@
 import { features } from '../../core/feature.ts'
-import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../core/summary.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder, TimeKind } from '../../core/summary.ts'
 import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
 import { alignNumber, count, formatDuration, formatMilliseconds, renderAge } from '../../core/view/units.ts'
 import { profileUrl, readableUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
+import { kindView, renderKind, timeByKind } from '../performance/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { renderPieces } from '../performance/waterfall.ts'
 
@@ -16,6 +17,8 @@ export interface ListOptions {
   panel?: string | undefined
   /** How many requests a row stands for, by token. */
   polls?: SearchResult['polls']
+  /** The median duration of routes with several requests, by method and pattern. */
+  medians?: ReadonlyMap<string, number>
   /** Whether new requests are added as they happen. */
   isLive?: boolean
   /** The search that the columns sort; null if they do not. */
@@ -41,7 +44,14 @@ export function renderProfileList(profiles: readonly ProfileSummary[], options: 
 <tbody>${profiles.map(profile => renderProfileRow(profile, shown, options))}
 </tbody></table>
 ${profiles.length > 1 && renderTray(options.base)}
+<p class="legend row only-wide muted">${kindsIn(profiles).map(kind => html`<span>${renderKind(kind)}${kindView(kind).label}</span>`)}<span>A full bar is ${slowRequestFrom} ms or more.</span></p>
 ${constant.length > 0 && html`<p class="muted constant">The same in every row: ${constant.map(({ name, valueOf }, index) => html`${index > 0 && ', '}${name} ${first !== undefined && valueOf(first)}`)}.</p>`}`
+}
+
+/** The kinds of time in the bars of a list, most time first. */
+function kindsIn(profiles: readonly ProfileSummary[]): TimeKind[] {
+  const slices = profiles.flatMap(({ times }) => times.map(([kind, end]) => ({ kind, start: 0, end })))
+  return timeByKind(slices.map(slice => ({ ...slice, span: null, isBlocking: false }))).map(([kind]) => kind)
 }
 
 /** The URL of the events with the rows that this list lacks. */
@@ -109,19 +119,25 @@ export function renderProfileRow(profile: ProfileSummary, origins: readonly Orig
   const polls = options.polls?.[token] ?? null
   const tone = statusTone(status)
   return html`
-<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowRequestFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count.toLocaleString('en')}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowRequestFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), Math.max(duration, slowRequestFrom), 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count.toLocaleString('en')}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
 }
 
+/** A request takes remarkably long from this many times the median of its route on. */
+const slowerFrom = 3
+
 /** What is worth knowing about a request beside its URL. */
-function renderNotes(profile: ProfileSummary, polls: number | null, base: string): Content {
-  const { exception, failures, logErrors, method, outcome, repeated, repeatedWrites, route, status, url } = profile
+function renderNotes(profile: ProfileSummary, polls: number | null, { base, medians }: ListOptions): Content {
+  const { duration, exception, failures, logErrors, method, outcome, repeated, repeatedWrites, route, status, url } =
+    profile
   const said = outcomeText(outcome)
   const tone = statusTone(status)
+  const times = Math.round(duration / (medians?.get(`${method} ${route}`) ?? Infinity))
   return [
     polls !== null &&
       html`<a href="${base}/search?method=${urlPart(method)}&amp;url=${urlPart(url)}">${count(polls, 'request')} at regular intervals</a> `,
     exception !== null && html`<span class="${tone}">${exception}</span> `,
     exception === null && status === 404 && route === null && html`<span class="muted">no route</span> `,
+    times >= slowerFrom && html`<span class="muted">${times} × slower than its median</span> `,
     said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
     repeated > 0 &&
       html`<span class="warning">${repeatedWrites === true ? `${repeated.toLocaleString('en')} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,

@@ -105,11 +105,19 @@ export function renderSearchPage(
     main: html`${hatchPattern}${hasOverview && renderTroubles(home.overview, home.period, base, home.place)}<section aria-labelledby="requests"><div class="head">${hasOverview ? html`<h2 id="requests">${title}</h2>` : html`<h1 id="requests">${title}</h1>`}${!isSearch(criteria) && html`<span class="count">${total.toLocaleString('en')}</span>`}${home !== null && renderLiveControls(options)}${renderShortcuts(options)}</div>
 ${renderProblems(problems)}
 ${renderSearchBox(criteria, options)}
-${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, polls: result.polls, isLive: home !== null })}
+${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, medians: mediansOf(home), polls: result.polls, isLive: home !== null })}
 ${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All requests</a></p>`}</section>
 ${hasOverview && renderTables(home.overview, base, home.place)}`,
     footer: html`<p>Amber: ${slowRequestFrom} ms or more, or one query repeated in a loop.${hasOverview && ' SQL of a route: the median count.'}</p>`,
   })
+}
+
+/** Requests of a route from which on their median tells something. */
+const mediansFrom = 5
+
+function mediansOf(home: HomeOverview | null): Map<string, number> {
+  const routes = home?.overview.routes.filter(({ count }) => count >= mediansFrom) ?? []
+  return new Map(routes.map(({ method, p50, route }) => [`${method} ${route}`, p50]))
 }
 
 /** One box that understands fields and words; the fields of their own are folded. */

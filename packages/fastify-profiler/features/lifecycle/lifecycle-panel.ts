@@ -1,31 +1,27 @@
 import type { BuiltInPanel } from '../../core/panel.ts'
 import type { DispatchPoint, Profile, Span } from '../../core/profile.ts'
-import type { Block, Inline } from '../../core/view/block.ts'
-import { figures } from '../../core/view/elements.ts'
+import type { Block, Inline, Row } from '../../core/view/block.ts'
+import { figures, renderIndent } from '../../core/view/elements.ts'
 import { formatDuration, formatMilliseconds } from '../../core/view/units.ts'
 import { kindView, timeKindOf } from '../performance/exclusive-time.ts'
 import { outcomeBadge, renderAxis, renderTicks, renderTrack, waterfallScale } from '../performance/waterfall.ts'
 
-/** A dispatch point, by the hooks that belong to it, with its listeners in the order they ran and its interruption. */
-function pointSection(point: DispatchPoint, profile: Profile): Block {
+/** A dispatch point, by the hooks that belong to it, with its listeners in the order they ran. */
+function pointRows(point: DispatchPoint, profile: Profile): Row[] {
   const { duration, hooks, interrupted, listeners, name, start } = point
-  const heading: Inline = [hooks.join(', '), ' ', { small: name }]
-  if (start === null) return { section: heading, blocks: [{ text: 'Not reached.', look: 'muted' }] }
-  const interruption = interruptionText(point, profile)
+  const what = [{ strong: hooks.join(', ') }, ' ', { small: name }, ' ']
+  if (start === null || duration === null) return [[[...what, { small: 'Not reached' }], null, null, null]]
   const ran = [...listeners, ...(name === 'kernel.controller_arguments' ? handlersOf(profile) : [])]
-  return {
-    section: [heading, interrupted === null ? null : [' ', { badge: 'interrupted', tone: 'error' }]],
-    note: `at ${formatDuration(start)}, hooks took ${formatDuration(duration)}`,
-    blocks: [
-      ...(interruption === null ? [] : [{ notice: interruption, tone: 'error' } as const]),
-      spanTable(
-        `Listeners of ${name}`,
-        ran.map(id => [id, null]),
-        profile,
-        interrupted?.span ?? null,
-      ),
+  const end = interrupted === null ? null : { badge: 'interrupted', tone: 'error' as const }
+  return [
+    [
+      [...what, { small: `at ${formatDuration(start)}` }, ' ', end],
+      null,
+      { muted: formatMilliseconds(duration) },
+      null,
     ],
-  }
+    ...ran.flatMap(id => spanRow(id, null, profile, interrupted?.span ?? null)),
+  ]
 }
 
 /** The handler of a request: a listener of no hook, but what they are all for. */
@@ -33,31 +29,23 @@ function handlersOf({ spans }: Profile): number[] {
   return [...spans.keys()].filter(id => /^(?:not-found-)?handler$/.test(spans[id]?.kind ?? ''))
 }
 
-type Listed = readonly [id: number, text: string | null]
+/** Functions with their bars on the scale of the request. */
+function spanTable(title: string, rows: readonly Row[], profile: Profile): Block {
+  const head = renderAxis(waterfallScale(profile), profile.duration)
+  const columns = [{ label: 'Function' }, { label: 'Place', kind: 'short' }, figures('ms')] as const
+  return { title, lines: 'calls', columns: [...columns, { label: 'When', head, only: 'page' }], rows }
+}
 
-/** Spans with their bars on the scale of the request. @param failed the one that ended the request */
-function spanTable(title: string, listed: readonly Listed[], profile: Profile, failed: number | null = null): Block {
-  const scale = waterfallScale(profile)
-  return {
-    title,
-    lines: 'calls',
-    columns: [
-      { label: 'Function' },
-      { label: 'Place', kind: 'short' },
-      figures('ms'),
-      { label: 'When', head: renderAxis(scale, profile.duration), only: 'page' },
-    ],
-    rows: listed.flatMap(([id, text]) => {
-      const span = profile.spans[id]
-      if (span === undefined) return []
-      const { colour } = kindView(timeKindOf(span))
-      const pieces = [{ colour, start: span.start, end: span.start + span.duration }]
-      const bar = { html: renderTrack(pieces, scale), markdown: '' }
-      const cells = [listenerName(span, text), { place: span.location }, formatMilliseconds(span.duration), bar]
-      return { className: failed === id ? 'error' : '', cells }
-    }),
-    empty: 'No listeners.',
-  }
+/** @param failed the one that ended the request */
+function spanRow(id: number, text: string | null, profile: Profile, failed: number | null = null): Row[] {
+  const span = profile.spans[id]
+  if (span === undefined) return []
+  const { duration, location, start } = span
+  const pieces = [{ colour: kindView(timeKindOf(span)).colour, start, end: start + duration }]
+  const bar = { html: renderTrack(pieces, waterfallScale(profile)), markdown: '' }
+  const name = { html: renderIndent(1), markdown: '' }
+  const cells = [[name, listenerName(span, text)], location && { place: location }, formatMilliseconds(duration), bar]
+  return [{ className: failed === id ? 'error' : '', cells }]
 }
 
 /** A function with where it comes from, and how it ended if it did not just go on. */
@@ -72,26 +60,27 @@ function listenerName(span: Span, text: string | null): Inline {
   ]
 }
 
-/** A sentence on what interrupted a dispatch point; null if nothing did. */
-function interruptionText(point: DispatchPoint, { spans, exceptions }: Profile): string | null {
+/** What interrupted a dispatch point, if anything did. */
+function interruption(point: DispatchPoint, { spans, exceptions }: Profile): Block[] {
   const { interrupted, listeners } = point
-  if (interrupted === null) return null
+  if (interrupted === null) return []
   const span = interrupted.span === null ? undefined : spans[interrupted.span]
   const exception = interrupted.exception === null ? undefined : exceptions[interrupted.exception]
   const itself = `by Fastify itself${listeners.length === 0 ? ', before any listener ran,' : ''}`
   const who =
     span !== undefined ? `by ${span.name}` : interrupted.span === null ? itself : 'by a listener that was not recorded'
-  if (exception !== undefined) return `Interrupted ${who} with ${exception.class}: ${exception.message}`
-  return `Interrupted ${who} with ${span?.outcome === 'replied' ? 'a response' : 'an error that was not recorded'}`
+  const response = span?.outcome === 'replied' ? 'a response' : 'an error that was not recorded'
+  const what = exception === undefined ? response : `${exception.class}: ${exception.message}`
+  return [{ notice: `Interrupted ${who} with ${what}`, tone: 'error' }]
 }
 
 /** The error handlers in call order, each with its exception. The one with the outcome `replied` sent the response. */
 function errorHandling(profile: Profile): Block[] {
   const { exceptions, lifecycle, spans } = profile
-  const called = spans.flatMap((span, id): Listed[] => {
+  const called = spans.flatMap((span, id) => {
     if (span.kind !== 'error-handler' && span.hook !== 'onError') return []
     const exception = exceptions.find(({ handlers }) => handlers?.includes(id))
-    return [[id, exception === undefined ? null : `${exception.class}: ${exception.message}`]]
+    return spanRow(id, exception === undefined ? null : `${exception.class}: ${exception.message}`, profile)
   })
   const failed =
     called.length > 0 ||
@@ -112,7 +101,12 @@ export const lifecyclePanel: BuiltInPanel<DispatchPoint[]> = {
   read: ({ lifecycle }) => lifecycle,
   view: (points, { profile }) => [
     { html: renderTicks(waterfallScale(profile)), markdown: '' },
-    ...points.map(point => pointSection(point, profile)),
+    ...points.flatMap(point => interruption(point, profile)),
+    spanTable(
+      'Dispatch points',
+      points.flatMap(point => pointRows(point, profile)),
+      profile,
+    ),
     ...errorHandling(profile),
   ],
 }

@@ -344,10 +344,15 @@ const tones: Partial<Record<Finding['what'], 'error' | 'neutral'>> = {
 }
 
 /** The findings, each with its line. */
-export function findingsBlock(findings: readonly Finding[], duration: number): Extract<Block, { findings: unknown }> {
+export function findingsBlock(
+  findings: readonly Finding[],
+  { duration, samples }: Profile,
+): Extract<Block, { findings: unknown }> {
   return {
     findings: findings.map(finding => {
-      const [claim, detail] = findingText(finding, duration)
+      const [claim, remedy] = findingText(finding, duration)
+      const isAsked = samples !== undefined && typeof remedy === 'string'
+      const detail = isAsked ? remedy.replace(sampling, 'The CPU panel shows which functions.') : remedy
       const places = 'repetition' in finding ? finding.repetition.locations : [finding.location ?? []].flat()
       const tone = tones[finding.what] ?? 'warning'
       return { tone, claim, detail, places }

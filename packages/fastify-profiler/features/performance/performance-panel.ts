@@ -88,7 +88,7 @@ export const performancePanel: BuiltInPanel<Profile> = {
     const slices = sliceTime(profile)
     const times = timeByKind(slices)
     const findings = findingsOf(profile, slices)
-    const found = findings.length === 0 ? [] : [findingsBlock(findings, duration)]
+    const found = findings.length === 0 ? [] : [findingsBlock(findings, profile)]
     const calls = slowestCalls(profile, slices)
     const inText = (blocks: readonly Block[]) => blocksMarkdown(blocks, context.root)
     return [

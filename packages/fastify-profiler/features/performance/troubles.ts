@@ -5,7 +5,7 @@ import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/
 import { repetitionTexts } from '../queries/remedy.ts'
 import { onlyMisses } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
-import { failedCalls } from './failed-calls.ts'
+import { failedCalls, isErrorOf } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
@@ -62,7 +62,7 @@ function isExamined(profile: Profile): boolean {
 
 /** What is worth changing about a request's route, as far as one request tells. */
 function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
-  const { crash, duration, exceptions, status } = profile
+  const { crash, database, duration, exceptions, status } = profile
   const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
     if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
@@ -78,7 +78,10 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
     ({ class: name, message }) => `${name}: ${message}`,
   )
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
-  return [trouble(what, claim, texts.join(', caused by '), nearestOwnFrame(exceptions, root)), ...found]
+  // The driver's error may have no frame of the application, but the query has.
+  const query = database?.queries.find(query => isErrorOf(query, exceptions[root] ?? thrown))
+  const place = nearestOwnFrame(exceptions, root) ?? query?.location ?? null
+  return [trouble(what, claim, texts.join(', caused by '), place), ...found]
 }
 
 /** What a finding says beside the name of its route. */

@@ -60,6 +60,7 @@ function nounOf({ spans: [span] }: WaterfallRow): string {
   if (span === undefined) return 'gap'
   if (span.kind === 'other') return 'other call'
   if (span.kind === 'cache') return 'cache call'
+  if (span.kind === 'http') return 'HTTP call'
   return span.kind.replaceAll('-', ' ')
 }
 
@@ -78,7 +79,7 @@ export function axisTicks(scale: number): number[] {
   const magnitude = 10 ** Math.floor(Math.log10(scale))
   const step = magnitude * ([0.2, 0.5, 1].find(part => scale <= part * magnitude * 6) ?? 2)
   const ticks: number[] = []
-  for (let number = 1; number * step < scale * 0.86; number++) ticks.push(Number((number * step).toPrecision(3)))
+  for (let number = 1; number * step < scale * 0.78; number++) ticks.push(Number((number * step).toPrecision(3)))
   return ticks
 }
 

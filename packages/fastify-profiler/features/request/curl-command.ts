@@ -38,6 +38,6 @@ function bodyText({ request }: Profile): string | null {
 }
 
 /** Quotes text for a POSIX shell. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

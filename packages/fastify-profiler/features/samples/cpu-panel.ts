@@ -58,7 +58,7 @@ ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: thos
 
 /** A cell is an image of its own, which cuts a name that is too long. */
 function renderCell({ call, row, share, start }: CallCell, place: string): Markup {
-  const name = functionName(call.function)
+  const name = call.function || place || functionName('')
   return html`
 <svg x="${percent(start, 1)}" y="${row * rowHeight}" width="${percent(share, 1)}" height="${rowHeight - 1}"><title>${name} ${place} ${formatShare(share, 1)}</title><rect class="${call.kind}" width="100%" height="100%"/>${share >= namedFrom && html`<text x="4" y="14">${name}</text>`}</svg>`
 }
@@ -138,7 +138,7 @@ export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
 function samplesBlocks(samples: Samples, context: ViewContext): Block[] {
   const { charged, hot, others } = samples
   return [
-    { text: headline(samples), look: 'headline' },
+    { text: headline(samples, context.root), look: 'headline' },
     { text: howSampled(samples), look: 'muted' },
     ...(others.count === 0 ? [] : [{ notice: othersText(others, context.base) }]),
     ...picture(samples, context),
@@ -178,14 +178,15 @@ ${icicle}</section>`,
 }
 
 /** The largest part in one sentence. */
-function headline(samples: Samples): string {
+function headline(samples: Samples, root: string): string {
   const { hot, kind, total } = samples
   const [first] = hot
   const what = kind === 'cpu' ? 'on the CPU' : 'allocated'
   const did = kind === 'cpu' ? 'used the CPU' : 'allocated'
   if (first === undefined) return `No samples: the request ${did} too little to be seen.`
   const by = first.caller === undefined ? '' : `, called by ${functionName(first.caller.function)}`
-  return `${functionName(first.function)}${by}: ${formatShare(first.amount, total)} of ${totalText(samples)} ${what}.`
+  const place = first.location === null ? '' : ` (${lineText(first.location, root)})`
+  return `${functionName(first.function)}${place}${by}: ${formatShare(first.amount, total)} of ${totalText(samples)} ${what}.`
 }
 
 function howSampled({ duration, external, hot, interval, kind, total }: Samples): string {

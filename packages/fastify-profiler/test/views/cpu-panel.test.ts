@@ -187,7 +187,10 @@ t.test('the tables have the name, line, amount and share of functions', async t 
   const long: FunctionUse = { ...native, function: '', source: 'x'.repeat(500), amount: 1 }
   const of = { ...samples(), hot: [...samples().hot, native, long] }
   const shown = page(of, { readSamples: () => JSON.stringify(cpuProfile()) })
-  t.match(text(shown), /showMuseum: 75% of 20\.0 ms on the CPU\. Sampled every 100 µs for 24\.0 ms\./)
+  t.match(
+    text(shown),
+    /showMuseum \(routes\/museums\.ts:41\): 75% of 20\.0 ms on the CPU\. Sampled every 100 µs for 24\.0 ms\./,
+  )
   t.match(text(shown), /showMuseum routes\/ museums\.ts:41 const museum = await loadMuseum\(id\) 15\.0\s+75%/)
   t.match(text(shown), /\(program\) 4\.00 20% \(anonymous\) x{160}… 1\.00 5%/)
   const markdown = renderProfileMarkdown(context(profile({ samples: of })), panels, 'cpu')

@@ -15,12 +15,12 @@ const run: Explanation = {
     {
       ...step,
       type: 'Index Scan',
-      depth: 9,
+      depth: 1,
       index: 'carts_pkey',
       relation: 'carts',
       expected: 1,
       actual: null,
-      time: null,
+      time: 1,
     },
   ],
 }
@@ -31,10 +31,17 @@ t.test('the plan of a query that was run has the rows and time of each step', as
     { text: /^Run again/ },
     { source: 'select * from carts' },
     {
-      columns: [{ label: 'Step' }, { label: 'Rows expected' }, { label: 'Rows' }, { label: 'ms' }],
+      columns: [
+        { label: 'Step' },
+        { label: 'Rows expected' },
+        { label: 'Rows' },
+        { label: 'ms' },
+        { label: 'Own ms' },
+        {},
+      ],
       rows: [
-        [{ markdown: 'Sort' }, '10', '12', '3.25'],
-        [{ markdown: /Index Scan using carts\\_pkey on carts/ }, '1', '', null],
+        [{ markdown: 'Sort' }, '10', '12', '3.25', { strong: '2.25' }],
+        [{ markdown: /Index Scan using carts\\_pkey on carts/ }, '1', '', '1.00', '1.00'],
       ],
     },
   ])

@@ -256,22 +256,38 @@ t.test('a single slow call and lost time are findings, too, and calls at once cl
 
 t.test('the lifecycle panel shows what interrupted which dispatch point, and who handled the error', async t => {
   const of = notFoundProfile()
-  const [, first, second, , , , handling] = lifecyclePanel.view(of.lifecycle, context(of))
-  t.match(first, {
-    section: [
-      ['onRequest, preParsing, preValidation', ' ', { small: 'kernel.request' }],
-      [' ', { badge: 'interrupted' }],
-    ],
-    note: 'at 0.20 ms, hooks took 1.70 ms',
-    blocks: [
-      { notice: /^Interrupted by rejectUnmatched with NotFoundHttpError: No route found/, tone: 'error' },
-      { rows: [{ className: '' }, {}, { className: 'error', cells: [['rejectUnmatched ', {}], {}, /0\.20/, {}] }] },
+  const [, notice, points, handling] = lifecyclePanel.view(of.lifecycle, context(of))
+  t.match(notice, {
+    notice: /^Interrupted by rejectUnmatched with NotFoundHttpError: No route found/,
+    tone: 'error',
+  })
+  t.match(points, {
+    rows: [
+      [
+        [
+          { strong: 'onRequest, preParsing, preValidation' },
+          ' ',
+          { small: 'kernel.request' },
+          ' ',
+          { small: 'at 0.20 ms' },
+        ],
+      ],
+      { className: '' },
+      {},
+      { className: 'error', cells: [[{}, ['rejectUnmatched ', {}]], {}, /0\.20/, {}] },
+      [[{ strong: 'preHandler' }, ' ', { small: 'kernel.controller' }, ' ', { small: 'Not reached' }]],
     ],
   })
-  t.match(second, { section: ['preHandler', ' ', { small: 'kernel.controller' }], blocks: [{ text: 'Not reached.' }] })
-  t.match(handling, { section: 'Error handling', blocks: [{ rows: [{ cells: [['showError ', {}], {}, /1\.00/] }] }] })
-  const handled = lifecyclePanel.view(profile().lifecycle, context(profile()))[3]
-  t.match(handled, { blocks: [{ rows: [{ cells: [['showMuseum ', {}]] }] }] }, 'the handler stands in its place')
+  t.match(handling, {
+    section: 'Error handling',
+    blocks: [{ rows: [{ cells: [[{}, ['showError ', {}]], {}, /1\.00/] }] }],
+  })
+  const [, handled] = lifecyclePanel.view(profile().lifecycle, context(profile()))
+  t.match(
+    JSON.stringify(handled),
+    /kernel\.controller_arguments.*showMuseum .*kernel\.response/,
+    'the handler stands in its place',
+  )
 })
 
 t.test('the routing panel shows the route that matched', async t => {

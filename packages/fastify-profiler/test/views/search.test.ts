@@ -95,7 +95,7 @@ t.test('a row has status, request, time, queries, size and age, and links to the
   const page = rows(summaries)
   t.match(
     page,
-    /badge good" title="200 OK">200<.*href="\/_profiler\/k3Jx9PzQ4wTn"><code>GET \/museums\/7\?lang=fr&amp;page=2<.*24\.6.*<rect class="sql" x="0%" y="0" width="60%".*>2<.*3\.40.*5\.12.*d ago/s,
+    /badge good" title="200 OK">200<.*href="\/_profiler\/k3Jx9PzQ4wTn"><code>GET \/museums\/7\?lang=fr&amp;page=2<.*24\.6.*<rect class="sql" x="0%" y="0" width="14.76%".*>2<.*3\.40.*5\.12.*d ago/s,
   )
   t.match(page, /"error">MuseumError.*1 logged error/s)
   t.match(page, /badge warning" title="No response">–<.*client went away/s)
@@ -252,4 +252,12 @@ t.test('URLs are decoded for reading, unless that would change, hide or rearrang
   ] as const) {
     t.equal(readableUrl(url), read)
   }
+})
+
+t.test('the home page says how many times slower than the median of its route a request was', async t => {
+  const usual = Array.from({ length: 5 }, () => summary(profile({ duration: 10 })))
+  const profiles = [summary(profile({ duration: 90 })), ...usual]
+  const home = { overview: overviewOf(profiles, 0), period: 'all', place: noPlace } as const
+  const page = renderSearchPage(result({ profiles }), options, home)
+  t.same(page.match(/\d+ × slower than its median/g), ['9 × slower than its median'])
 })

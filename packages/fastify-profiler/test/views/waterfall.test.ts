@@ -151,8 +151,8 @@ t.test('an outgoing request is named once, with its full URL as the title', asyn
 t.test('the axis has round numbers', async t => {
   t.same([1.1, 2.4, 5, 7.7, 77.1, 3020].map(axisTicks), [
     [0.2, 0.4, 0.6, 0.8],
-    [0.5, 1, 1.5, 2],
-    [1, 2, 3, 4],
+    [0.5, 1, 1.5],
+    [1, 2, 3],
     [2, 4, 6],
     [20, 40, 60],
     [1000, 2000],

@@ -172,9 +172,9 @@ for (const tray of document.querySelectorAll('.tray')) {
 
 // Keys for the search box and for the rows of lists. A button lists them.
 const keys = document.createElement('dialog')
-keys.setAttribute('aria-label', 'Keys')
+keys.setAttribute('aria-labelledby', 'keys')
 keys.innerHTML =
-  '<form method="dialog"><dl class="pairs"><div><dt><kbd>/</kbd></dt><dd>Search</dd></div><div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>Next and previous row</dd></div><div><dt><kbd>Enter</kbd></dt><dd>Open it</dd></div><div><dt><kbd>?</kbd></dt><dd>These keys</dd></div></dl><button>Close</button></form>'
+  '<h2 id="keys">Keys</h2><form method="dialog"><dl class="pairs"><div><dt><kbd>/</kbd></dt><dd>Search</dd></div><div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>Next and previous row</dd></div><div><dt><kbd>Enter</kbd></dt><dd>Open it</dd></div><div><dt><kbd>?</kbd></dt><dd>These keys</dd></div></dl><button>Close</button></form>'
 const help = document.createElement('button')
 help.type = 'button'
 help.className = 'only-wide'
