@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import type { ProfilerOptions } from 'fastify-profiler'
 import type { TObject } from 'typebox'
 import cookie from '@fastify/cookie'
@@ -210,15 +210,19 @@ async function application(app: FastifyInstance, { cookieSecrets, files, routes 
   app.register(admin)
   app.register(routes)
   if (files !== undefined) {
+    const root = realpathSync(files)
     // A route for each file, so that a path without one is answered as the specification says.
     app.register(import('@fastify/static'), {
-      root: resolve(files),
+      root,
       wildcard: false,
       // The router would take these characters for patterns, and * in the middle of a path would end the process.
       globIgnore: ['**/*[:*]*', '**/*[:*]*/**'],
       index: false,
       cacheControl: false,
       decorateReply: false,
+      setHeaders: response => response.setHeader('x-content-type-options', 'nosniff'),
+      // A link may lead out of the folder.
+      allowedPath: path => !existsSync(join(root, path)) || realpathSync(join(root, path)).startsWith(root + sep),
     })
   }
 }

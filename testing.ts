@@ -26,6 +26,8 @@ export async function openTestSite(additions: Additions = {}, environment: NodeJ
     ...additions,
     config: readConfig({ DATA_DIR: folder, ...environment }),
     variables: environment,
+    // Shows why an answer is a 500.
+    logger: { level: 'error' },
   })
   const { db } = app.database
   const author: Author = { via: 'command', user: null, tokenId: null, systemUser: 'test' }

@@ -79,7 +79,11 @@ async function addAudited(
   for (const { kind, id } of lastIds) {
     const { rows } = await sql<{ id: string }>`select id from ${sql.table(kind.table)} where id > ${id}`.execute(db)
     if (rows.length === 0) continue
-    await writeAdditions(db, author, kind, sql`select unnest(${rows.map(({ id }) => id)}::bigint[])`)
+    // Those that createRecord() has added have lines.
+    const withoutLine = sql`
+      select id from ${sql.table(kind.table)} where id > ${id} and not exists (
+        select from audit where "table" = ${kind.table} and record_id = ${sql.table(kind.table)}.id)`
+    await writeAdditions(db, author, kind, withoutLine)
     added.push({ kind, count: rows.length })
   }
   return added

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { whenRead } from '../src/cache/entity-cache.ts'
-import { type License, longestDomain } from '../src/entities.ts'
+import { type Entities, type License, longestDomain } from '../src/entities.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
+import { normaliseHost } from '../src/http/host.ts'
 import { isLocal } from '../src/http/request.ts'
 import { passed, refused, waiting } from './checks.ts'
 
@@ -17,18 +18,14 @@ declare module 'fastify' {
 
 /** Sets request.license from the request's host, before any check runs. */
 async function license(app: FastifyInstance) {
-  const { licenses } = app.entities
   app.checks.set('license', 'License')
 
   app.addHook(
     'onRequest',
     function lookUpLicense(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (request.domain.length > longestDomain) {
-        return done(passed(request, 'license', 'The host is longer than any license domain.'))
-      }
       waiting(request, 'license')
       whenRead(
-        licenses.read(request.domain),
+        findLicense(app.entities, request.domain),
         license => {
           request.license = license
           done(passed(request, 'license', license === null ? noLicense : aLicense))
@@ -47,11 +44,18 @@ async function license(app: FastifyInstance) {
   })
 }
 
+/** The license of a host, as a request names it. Null if there is none. */
+export function findLicense({ licenses }: Entities, host: string): License | null | Promise<License | null> {
+  const domain = normaliseHost(host)
+  return domain === null || domain.length > longestDomain ? null : licenses.read(domain)
+}
+
 function aLicense({ domain }: FastifyRequest): string {
   return `"${domain}" has a license.`
 }
 
 function noLicense({ domain }: FastifyRequest): string {
+  if (domain.length > longestDomain) return 'The host is longer than any license domain.'
   return `The domain "${domain}" has no license, or its license has no type.`
 }
 

@@ -17,6 +17,10 @@ declare module 'fastify' {
     /** The license's language for the response, a BCP 47 tag. */
     locale: string
   }
+  interface FastifyInstance {
+    /** Sets the locale of a request that has passed no hook of the site. */
+    chooseLocale: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  }
 }
 
 interface LocaleOptions {
@@ -57,6 +61,11 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   )
 
   app.decorateRequest('locale', defaultLocale)
+  app.decorate('chooseLocale', async function chooseLocale(request: FastifyRequest, reply: FastifyReply) {
+    if (request.license === null) return
+    request.cookies ??= app.parseCookie(request.headers.cookie ?? '')
+    choose(request, reply, await languages.read(request.license.id))
+  })
 
   function choose(request: FastifyRequest, reply: FastifyReply, available: readonly Language[]): undefined {
     const tags = available.map(language => language.code)

@@ -8,11 +8,10 @@ import {
   RouteResourceNotFoundError,
 } from '../src/errors/http-errors.ts'
 import { sendFailure } from '../src/errors/send-error.ts'
-import { longestDomain } from '../src/entities.ts'
 import type { Constraints } from '../src/http/declared-routes.ts'
-import { normaliseHost } from '../src/http/host.ts'
 import { decodeUtf8, pathOf, queryOf } from '../src/http/request.ts'
 import { hasRequest } from './checks.ts'
+import { findLicense } from './license.ts'
 
 /** Carries the error of each request without a route. Only made for subscribers, because it is costly. */
 export const missingRoutes = channel('portico:missing-route')
@@ -32,7 +31,6 @@ const noFrontPage = { remedy: null }
 /** Answers requests that match no route: with a redirect to the other slash form, a 405 or a 404. */
 async function notFound(app: FastifyInstance) {
   const { routeTable } = app
-  const { licenses } = app.entities
 
   // The last onRequest hook and not the handler, so preHandler hooks do not run for unmatched requests.
   app.addHook(
@@ -54,10 +52,10 @@ async function notFound(app: FastifyInstance) {
     },
   )
 
-  app.setNotFoundHandler(async function answerNotFound(request) {
+  app.setNotFoundHandler(async function answerNotFound(request, reply) {
     // Reached by reply.callNotFound() alone, in hooks that may run before that of the license.
-    const domain = normaliseHost(request.host)
-    if (domain !== null && domain.length <= longestDomain) request.license ??= await licenses.read(domain)
+    request.license ??= await findLicense(app.entities, request.host)
+    await app.chooseLocale(request, reply)
     throw noRouteError(request, pathOf(request.originalUrl))
   })
 

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import formbody from '@fastify/formbody'
 import { Ajv, type Format } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -15,11 +16,16 @@ export const bodyLimit = 16 * 1024
  * @param formats of text fields, besides those of JSON Schema
  */
 export async function takeForms(app: FastifyInstance, formats: Record<string, Format> = {}): Promise<void> {
-  await app.register(formbody, { bodyLimit })
+  await app.register(formbody, { bodyLimit, parser: parseForm })
   // An Ajv without coercion: Fastify's own would accept ["secret"] as a password.
   const ajv = new Ajv({ formats })
   app.setValidatorCompiler<object>(({ schema }) => ajv.compile(schema))
   app.removeContentTypeParser('text/plain')
+}
+
+/** Parses a form. Bytes that are not UTF-8 become replacement characters, which no field accepts. */
+export function parseForm(body: string) {
+  return parse(body, '&', '=', { maxKeys: 0 })
 }
 
 /** Whether the request's body is a form, as browsers send it without JavaScript. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
@@ -20,6 +20,8 @@ writeFileSync(join(files, 'site.css'), 'h1 { color: #a40 }')
 writeFileSync(join(files, '.secret'), 'x')
 writeFileSync(join(files, 'plan:1.txt'), 'x')
 writeFileSync(join(files, 'plan*.txt'), 'x')
+symlinkSync(import.meta.filename, join(files, 'linked.txt'))
+symlinkSync('site.css', join(files, 'same.css'))
 const app = await build(t, {
   database,
   files,
@@ -87,9 +89,19 @@ t.test('files of the folder are served behind the checks, and no others', async 
   const { statusCode, headers, body } = await visit('/site.css')
   t.strictSame([statusCode, headers['content-type'], body], [200, 'text/css; charset=utf-8', 'h1 { color: #a40 }'])
   t.equal(headers['cache-control'], 'private, no-cache')
+  t.equal(headers['x-content-type-options'], 'nosniff')
+  t.equal((await visit('/same.css')).body, body)
   t.equal((await visit('/site.css', { 'if-none-match': String(headers.etag) })).statusCode, 304)
   t.equal((await app.inject({ url: '/site.css', headers: { host: 'nowhere.test' } })).statusCode, 404)
-  for (const path of ['/other.css', '/.secret', '/..%2fsite.css', '/plan:1.txt', '/plan2.txt', '/plan*.txt']) {
+  for (const path of [
+    '/other.css',
+    '/.secret',
+    '/..%2fsite.css',
+    '/plan:1.txt',
+    '/plan2.txt',
+    '/plan*.txt',
+    '/linked.txt',
+  ]) {
     t.match((await visit(path, { accept: 'text/plain' })).body, `No route found for "GET ${path}"`)
   }
 })

@@ -132,6 +132,13 @@ t.test('an id that is none is refused before the database sees it', async t => {
   }
 })
 
+t.test('a filter that is undefined is refused, because it could mean all records', async t => {
+  // @ts-expect-error -- Only refused by compilers that are as strict as this one.
+  const listing: portico.Listing<typeof talks> = { filters: { title: undefined } }
+  const refusal = { statusCode: 400, message: 'title must not be undefined.' }
+  await t.rejects(portico.listRecords(db, talks, listing), refusal)
+})
+
 t.test('a list is refused for filters and sorts that the API refuses', async t => {
   const kind: portico.RecordKind = talks
   for (const [listing, message] of [

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { allSeriesWith, migrate } from '../src/database/migrate.ts'
 import * as portico from '../index.ts'
 import { asking } from './support/api.ts'
+import { removeRecords } from './support/backup-records.ts'
 import { build } from './support/build.ts'
 import { addLicense, addUser } from './support/records.ts'
 import { commandsOn } from './support/run-command.ts'
@@ -87,8 +88,14 @@ for (const [values, detail] of [
   [{ seats: 999_999 }, 'seats must be at most 500.'],
   [{ price: -1 }, 'price must be at least 0.'],
   [{ state: 'perhaps' }, 'state must be one of planned, cancelled.'],
-  [{ page: 'javascript:alert(1)' }, 'page must be a web address such as https://museum.example/about, without spaces.'],
-  [{ page: 'https://a b' }, 'page must be a web address such as https://museum.example/about, without spaces.'],
+  [
+    { page: 'javascript:alert(1)' },
+    'page must be a web address such as https://museum.example/about, without spaces or a password.',
+  ],
+  [
+    { page: 'https://a b' },
+    'page must be a web address such as https://museum.example/about, without spaces or a password.',
+  ],
   [{ notes: 'a\0' }, 'notes must be UTF-8 text without NUL characters.'],
   [{ starts_at: null }, /^starts_at must be a time with its zone/],
   [{ added_at: event.starts_at }, '"added_at" is not a known field.'],
@@ -198,4 +205,35 @@ t.test('a panel of the site is in the profile of a request', async t => {
   const { headers } = await app.inject({ url: '/', headers: { host } })
   const profile = await app.inject(`${String(headers['x-debug-token-link'])}?panel=events`)
   t.match(profile.json(), { panel: 'events', data: { count: 7 } })
+})
+
+t.test('seeds that code adds have one line in the audit each, and a restore replaces them', async t => {
+  const author: portico.Author = { via: 'command', user: null, tokenId: null, systemUser: 'site' }
+  const seeds: portico.Migrations = {
+    '0001-demonstration': {
+      async up(db) {
+        await portico.createRecord(db, author, events, event)
+        await portico.createRecord(db, author, portico.platforms, { name: 'web' })
+      },
+    },
+  }
+  const { print, json, refusal, type } = commandsOn({ ...database, seeds }, { additions: { ...additions, seeds } })
+  const exported = await print('export')
+  const withoutTime = (text: string) => text.slice(text.indexOf('\n'))
+  const begin = async () => {
+    await removeRecords(database)
+    await sql`drop table if exists portico_seeds`.execute(db)
+    t.equal(await print('seed'), 'Added 1 platform and 1 event.\n')
+  }
+  await begin()
+  t.match(await json('audit'), [
+    { table: 'platforms', actor: 'site' },
+    { table: 'events', actor: 'site' },
+  ])
+  t.equal((await json('audit')).length, 2)
+  t.equal((await type('restore', { input: exported })).errors, '')
+  t.equal(withoutTime(await print('export')), withoutTime(exported))
+  await begin()
+  await portico.changeRecord(db, author, events, '1', { seats: 7 })
+  t.match(await refusal('restore', { input: exported }), 'The database is not empty: it has platforms, audit, events.')
 })

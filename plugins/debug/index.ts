@@ -5,13 +5,12 @@ import fp from 'fastify-plugin'
 import type {} from '../checks.ts'
 import type {} from '../database.ts'
 import type {} from '../landmarks.ts'
+import { findLicense } from '../license.ts'
 import { isMissingRoute, missingRoutes } from '../not-found.ts'
 import type { Config } from '../../src/config.ts'
 import { databaseFolder } from '../../src/database/database.ts'
-import { longestDomain } from '../../src/entities.ts'
 import { toError } from '../../src/errors/error-answer.ts'
 import { expectedErrors } from '../../src/errors/http-errors.ts'
-import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
 import { licensePanel } from './panels/license.ts'
 import { securityPanel } from './panels/security.ts'
@@ -54,10 +53,8 @@ async function debug(app: FastifyInstance, { config, panels }: DebugOptions) {
   })
 
   function isLicensed(host: string): boolean | Promise<boolean> {
-    const domain = normaliseHost(host)
-    if (domain === null || domain.length > longestDomain) return false
     // Outside the request's async context, or its panels would list this read as the application's.
-    const license = outside.runInAsyncScope(() => app.entities.licenses.read(domain))
+    const license = outside.runInAsyncScope(() => findLicense(app.entities, host))
     if (!(license instanceof Promise)) return license !== null
     return license.then(
       license => license !== null,

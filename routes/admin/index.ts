@@ -4,6 +4,7 @@ import type {} from '../../plugins/record-kinds.ts'
 import { html } from '../../src/pages/html.ts'
 import { requireAdmin } from '../api/admission.ts'
 import { bodyLimit } from '../api/record-routes.ts'
+import { parseForm } from '../credential-form.ts'
 import auditRoute from './audit.ts'
 import listRoute from './list.ts'
 import { pathOf, sendAdminPage } from './page.ts'
@@ -15,7 +16,7 @@ import { wordsOf } from './words.ts'
 export default async function admin(app: FastifyInstance) {
   app.addHook('onRequest', requireAdmin)
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit })
+  await app.register(formbody, { bodyLimit, parser: parseForm })
 
   app.get('/admin', async function showKinds(request, reply) {
     const words = wordsOf(request.locale)

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import { schemaNamesOf } from '../../src/records/distinct-kinds.ts'
 import { exampleId } from '../../src/records/fields.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
-import { keywordsOf } from '../../src/records/validation.ts'
+import { isNullable, keywordsOf } from '../../src/records/validation.ts'
 
 const ETag = Type.String({ description: 'Changes with the content. Send it back in If-Match or If-None-Match.' })
 const Location = Type.String({ description: 'The path of the added record.' })
@@ -59,7 +59,7 @@ function recordSchema(kind: RecordKind) {
   return { ...kind.schema, title: schemaNamesOf(kind).record }
 }
 
-/** The values of fields that the database sets, by type and format. Those of all others are null. */
+/** The values of fields that the database sets, by type and format. */
 const generated: Readonly<Record<string, unknown>> = {
   'string id': exampleId,
   'string date-time': '2026-01-31T12:00:00.000Z',
@@ -68,11 +68,12 @@ const generated: Readonly<Record<string, unknown>> = {
 }
 
 /** A record as it would be after it was added by the example of its kind. */
-function exampleOf({ schema, examples: { create } }: RecordKind): Record<string, unknown> {
+function exampleOf({ schema, examples: { create, change } }: RecordKind): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(schema.properties).map(([name, field]) => {
       const { type, format } = keywordsOf(field)
-      return [name, name in create ? create[name] : (generated[`${String(type)} ${String(format)}`] ?? null)]
+      const usual = isNullable(field) ? null : (generated[`${String(type)} ${String(format)}`] ?? change[name] ?? null)
+      return [name, name in create ? create[name] : usual]
     }),
   )
 }

@@ -268,7 +268,7 @@ async function insertRecords(
       line,
       values,
       id: ids[index] ?? '',
-      columns: { ...defaultsOf(kind), ...(await kind.prepare(values)) },
+      columns: await kind.prepare(values),
     })),
   )
   if (records.length === 0) return
@@ -315,13 +315,6 @@ async function reserveIds(db: Kysely<Tables>, kind: RecordKind, count: number): 
     db,
   )
   return rows.map(({ id }) => id)
-}
-
-/** The values of absent fields. */
-function defaultsOf({ create: { properties } }: RecordKind): Values {
-  return Object.fromEntries(
-    Object.entries(properties).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
-  )
 }
 
 function uniqueFieldsOf({ constraints }: RecordKind): string {

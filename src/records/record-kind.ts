@@ -271,19 +271,12 @@ export function recordKind(
     schema,
     filters: allFilters,
     query: Type.Partial(Type.Object(Object.fromEntries(filterSchemas)), closed),
-    create: Type.Object({ ...needed, ...withDefaults(optional) }, { ...closed, examples: [rest.examples.create] }),
+    create: Type.Object(
+      { ...needed, ...Type.Partial(Type.Object(optional)).properties },
+      { ...closed, examples: [rest.examples.create] },
+    ),
     change: Type.Partial(Type.Object({ ...needed, ...optional }), { ...closed, examples: [rest.examples.change] }),
   }
-}
-
-/** Makes the fields optional. Booleans default to false, and fields that may be null to null. */
-function withDefaults(fields: TProperties): TProperties {
-  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(withDefault(schema))]))
-}
-
-function withDefault(schema: TSchema): TSchema {
-  if (Type.IsBoolean(schema)) return Type.Boolean({ ...schema, default: false })
-  return isNullable(schema) ? Type.Unsafe({ ...schema, default: null }) : schema
 }
 
 /** The formats of columns that people search by their beginning. */

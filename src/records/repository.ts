@@ -164,21 +164,18 @@ export async function createRecord<Kind extends RecordKind>(
   const given = definedIn(values)
   assertConsistent(kind, given)
   const { columns, links } = split(kind, await kind.prepare(given))
-  return await db
-    .transaction()
-    .execute(async transaction => {
-      const {
-        rows: [row],
-      } = await sql<{ id: string }>`
+  return await inTransaction(db, async transaction => {
+    const {
+      rows: [row],
+    } = await sql<{ id: string }>`
       insert into ${sql.table(kind.table)} (${sql.join(Object.keys(columns).map(name => sql.ref(name)))})
       values (${sql.join(Object.values(columns))}) returning id`.execute(transaction)
-      const record = await finish(transaction, kind, kept(row).id, links)
-      await writeAdditions(transaction, author, kind, sql`select ${record.id}::bigint`)
-      return record
-    })
-    .catch((error: unknown) => {
-      throw refusedWrite(kind, Object.keys(values), error) ?? error
-    })
+    const record = await finish(transaction, kind, kept(row).id, links)
+    await writeAdditions(transaction, author, kind, sql`select ${record.id}::bigint`)
+    return record
+  }).catch((error: unknown) => {
+    throw refusedWrite(kind, Object.keys(values), error) ?? error
+  })
 }
 
 export interface Change<Item extends AnyRecord = AnyRecord> {
@@ -203,12 +200,11 @@ export async function changeRecord<Kind extends RecordKind>(
   const given = definedIn(values)
   // Before the transaction, because hashing a password takes long.
   const prepared = await kind.prepare(given)
-  return await db
-    .transaction()
-    .execute(transaction => changeRecordWithin(transaction, author, kind, id, given, prepared, assertCurrent))
-    .catch((error: unknown) => {
-      throw refusedWrite(kind, Object.keys(values), error) ?? error
-    })
+  return await inTransaction(db, transaction =>
+    changeRecordWithin(transaction, author, kind, id, given, prepared, assertCurrent),
+  ).catch((error: unknown) => {
+    throw refusedWrite(kind, Object.keys(values), error) ?? error
+  })
 }
 
 /**
@@ -252,18 +248,23 @@ export async function removeRecord<Kind extends RecordKind>(
   id: string,
   assertCurrent: (record: RecordOf<Kind>) => void = () => {},
 ): Promise<RecordOf<Kind>> {
-  return await db
-    .transaction()
-    .execute(async transaction => {
-      const before = await lock(transaction, kind, id, null)
-      assertCurrent(before)
-      await writeRemovals(transaction, author, kinds, kind, id)
-      await sql`delete from ${sql.table(kind.table)} where id = ${id}`.execute(transaction)
-      return before
-    })
-    .catch((error: unknown) => {
-      throw refusedRemoval(kind, error) ?? error
-    })
+  return await inTransaction(db, async transaction => {
+    const before = await lock(transaction, kind, id, null)
+    assertCurrent(before)
+    await writeRemovals(transaction, author, kinds, kind, id)
+    await sql`delete from ${sql.table(kind.table)} where id = ${id}`.execute(transaction)
+    return before
+  }).catch((error: unknown) => {
+    throw refusedRemoval(kind, error) ?? error
+  })
+}
+
+/** Acts in the transaction of the caller, if there is one. */
+async function inTransaction<Result>(
+  db: Kysely<Tables>,
+  act: (transaction: Kysely<Tables>) => Promise<Result>,
+): Promise<Result> {
+  return await (db.isTransaction ? act(db) : db.transaction().execute(act))
 }
 
 /** The error for a record that does not exist. */
@@ -281,7 +282,10 @@ function assertConsistent(kind: RecordKind, record: Values): void {
   if (errors.length > 0) throw invalid(errors)
 }
 
+/** @throws {BadRequestHttpError} if a filter is undefined, which could mean all records or none */
 function conditionsOf(kind: RecordKind, filters: Filters): RawBuilder<unknown>[] {
+  const missing = Object.keys(filters).filter(name => filters[name] === undefined)
+  if (missing.length > 0) throw invalid(missing.map(field => ({ field, message: `${field} must not be undefined` })))
   return [
     sql`true`,
     ...Object.entries(filters).map(([name, value]) =>

@@ -24,7 +24,10 @@ export function selectedOf(kind: Audited, name: string): RawBuilder<unknown> {
   const link = kind.links[name]
   if (link === undefined) {
     const column = columnOf(kind, name)
-    switch (valueOf(kind.schema.properties[name]).format) {
+    const { format, type } = valueOf(kind.schema.properties[name])
+    // The driver would return numeric and bigint as text.
+    if (type === 'number' || type === 'integer') return sql`${column}::double precision`
+    switch (format) {
       case 'id':
         return sql`${column}::text`
       case 'date':

@@ -17,8 +17,8 @@ const id = /^[1-9]\d{0,18}$/
 const time = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
 const earliestTime = Date.parse('0001-01-01T00:00:00Z')
 const line = /^(?!\s)[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]+(?<!\s)$/u
-// Neither javascript: nor characters that are invisible, turn the text around or have to be percent-encoded.
-const webAddress = /^https?:\/\/[^\s\p{C}\uFFFD"<>\\^`{|}]+$/u
+// Neither javascript: nor a password, nor characters that are invisible, turn text around or must be percent-encoded.
+const webAddress = /^https?:\/\/(?![^/?#]*@)[^\s\p{C}\uFFFD"<>\\^`{|}]+$/u
 
 /** The formats of record fields. */
 export const formats = {
@@ -40,7 +40,7 @@ export const formats = {
   },
   uri: {
     accepts: text => webAddress.test(text) && URL.canParse(text),
-    expects: 'a web address such as https://museum.example/about, without spaces',
+    expects: 'a web address such as https://museum.example/about, without spaces or a password',
   },
   'language-tag': {
     accepts: isLanguageTag,

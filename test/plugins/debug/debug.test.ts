@@ -13,7 +13,7 @@ import { openTestDatabase } from '../../support/test-database.ts'
 import { buildDebugged, panelOf, readPanel, withoutProfile } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)
-await addLicense(database, { domain: 'museum.test' })
+await addLicense(database, { domain: 'museum.test', languages: ['de', 'en'] })
 
 async function routes(app: FastifyInstance) {
   app.get('/', async () => 'inside')

@@ -169,6 +169,16 @@ t.test('a body that is no form is refused', async t => {
   t.equal(none.statusCode, 400)
 })
 
+t.test('a form that is not UTF-8 is refused', async t => {
+  const type = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+  const headers = { host: 'museum.test', cookie: admin, accept: 'text/html', ...type }
+  for (const payload of ['name=%FF', 'name=M%E4rz', 'name=%E4%B8', Buffer.from('name=M\xe4rz', 'latin1')]) {
+    const { statusCode, body } = await app.inject({ method: 'POST', url: '/admin/platforms/new', headers, payload })
+    t.equal(statusCode, 400)
+    t.match(body, 'name must be one line of UTF-8 text')
+  }
+})
+
 t.test('a change without its ETag, or with a made-up one, is refused', async t => {
   const { id } = await add('platforms', { name: 'guarded' })
   for (const etag of ['', '"x"', 'W/"x"', '\0']) {

@@ -86,7 +86,7 @@ t.test('the schemas of records, of what is sent for them, and of problems have n
   }
 })
 
-t.test('the document states the headers of requests and answers, and defaults only for additions', async t => {
+t.test('the document states the headers of requests and answers, and no defaults of what is sent', async t => {
   const { '/api/licenses': list, '/api/licenses/{id}': one } = document.paths
   for (const operation of [list?.['get'], one?.['get'], one?.['patch']]) {
     t.match(operation?.responses, { 200: { headers: { ETag: {} } } })
@@ -101,8 +101,9 @@ t.test('the document states the headers of requests and answers, and defaults on
     t.ok(one?.[method]?.parameters?.some(({ name }) => name === 'if-match'))
   }
   const { LicenseInput, LicenseChange } = document.components.schemas
-  t.match(LicenseInput, { properties: { protected: { default: false } }, required: ['domain', 'name', 'type_id'] })
-  t.notMatch(JSON.stringify(LicenseChange), '"default"')
+  t.match(LicenseInput, { required: ['domain', 'name', 'type_id'] })
+  // A generated client would demand fields that have a default.
+  t.notMatch(JSON.stringify([LicenseInput, LicenseChange]), '"default"')
 })
 
 t.test('no parameter has an example, and no example has the id of a record', async t => {

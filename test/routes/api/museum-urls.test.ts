@@ -12,6 +12,8 @@ for (const [what, url, reason] of [
   ['a path', '/about', address],
   ['no scheme', '//museum.test/', address],
   ['another scheme', 'ftp://museum.test/', address],
+  ['a user and a password', 'https://me:secret@museum.test/', address],
+  ['a user', 'https://me@museum.test/', address],
   ['no host', 'https://', address],
   ['a space', 'https://museum.test/a b', address],
   ['a space in front', ' https://museum.test/', address],
@@ -42,7 +44,13 @@ for (const [what, url, reason] of [
 }
 
 t.test("a museum's address is kept as it was written, and may be taken away", async t => {
-  for (const url of ['http://museum.test', 'https://[::1]:8080/a?b=c&d#e', 'https://müseum.test/Öffnung/😀', null]) {
+  for (const url of [
+    'http://museum.test',
+    'https://[::1]:8080/a?b=c&d#e',
+    'https://müseum.test/Öffnung/😀',
+    'http://a.test/@me',
+    null,
+  ]) {
     const { id } = await add('museums', { license_id: license, name: 'Linked', url })
     t.equal((await ask('GET', `museums/${id}`)).json().url, url)
     t.equal((await ask('PATCH', `museums/${id}`, { payload: { url: null } })).json().url, null)
