@@ -40,6 +40,8 @@ export interface Trouble {
   location: Location | null
   /** Milliseconds, if only its time makes it one. A busy machine may have made that of one request. */
   time?: number
+  /** Whether it is one only if each of several requests for its URL has it. Missing if not. */
+  isEach?: true
 }
 
 /** A row of the search results. */

@@ -80,7 +80,7 @@ t.test('thrown values of any kind are described, with their own names and codes,
   }
   const thrown: Record<string, [value: unknown, described: object]> = {
     text: ['only text', { class: 'string', message: 'only text', frames: [] }],
-    nothing: [null, { class: 'null', message: 'null' }],
+    nothing: [null, { class: 'thrown value', message: 'null' }],
     object: [{ reason: 'plain' }, { class: 'object', message: '{"reason":"plain"}' }],
     own: [new OwnError('own'), { class: 'OwnError', message: 'own', code: null, statusCode: null }],
     nameless: [new (class extends Error {})('nameless'), { class: 'Error', message: 'nameless' }],

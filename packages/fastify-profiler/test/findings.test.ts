@@ -96,11 +96,18 @@ t.test(
       isCold = false
       return get(`${key}:1`, `${key}:2`, `${key}:3`)
     })
+    let reads = 0
+    app.get('/changing', () => get(`no:${reads++}`))
+    app.get('/each/:id', ({ url }) => get(`no:${url}`))
+    app.get('/warm', () => get(reads++ === 3 ? 'no:1' : 'n:1'))
     app.get('/greeting', { preHandler: [greet, greet] }, () => 'done')
     for (const url of ['/greeting', '/broken', '/cold', '/broken', '/cold', '/cold']) await app.inject(url)
+    for (const url of ['/changing', '/changing', '/changing', '/warm', '/warm', '/warm']) await app.inject(url)
+    for (const url of ['/each/1', '/each/2', '/each/3']) await app.inject(url)
     const home = await pageOf(app, '')
     t.match(home, /GET \/broken: GET no:\*: 3 reads, 3 misses/)
-    t.notMatch(home, /GET \/cold: /)
+    t.match(home, /GET \/changing: GET no:\*: each read missed/)
+    t.notMatch(home, /GET \/(?:cold|warm|each\S+): /)
     t.match(home, /GET \/greeting: preHandler greet\d? is registered twice/)
   },
 )

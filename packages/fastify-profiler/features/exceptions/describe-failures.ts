@@ -138,7 +138,7 @@ function describe(
 ): Exception {
   if (!isError(error)) {
     return {
-      class: error === null ? 'null' : typeof error,
+      class: error == null ? 'thrown value' : typeof error,
       message: typeof error === 'string' ? mask.text(error) : JSON.stringify(mask.value(error)),
       code: null,
       statusCode: null,

@@ -189,6 +189,9 @@ function grownKind(early: readonly ProfileSummary[], late: readonly ProfileSumma
 /** Of one request, a trouble that only its time makes one has to take this many milliseconds. */
 const timedFrom = 100
 
+/** So many requests for a URL tell that it is always so. */
+const eachFrom = 3
+
 /** The troubles by kind and line. Those of times are some only if half of the requests have them. */
 function troublesOf(group: readonly ProfileSummary[]): RouteTrouble[] {
   const found = new Map<string, RouteTrouble>()
@@ -201,10 +204,18 @@ function troublesOf(group: readonly ProfileSummary[]): RouteTrouble[] {
     }
   }
   return [...found.values()]
-    .filter(({ count, time }) => {
+    .filter(trouble => {
+      const { count, isEach, time, token } = trouble
+      if (isEach) return isOfEach(trouble, group, group.find(summary => summary.token === token)?.url)
       return time === undefined || (count >= group.length / 2 && (count > 1 || time >= timedFrom))
     })
     .sort((one, other) => Number(isFailure(other)) - Number(isFailure(one)) || other.count - one.count)
+}
+
+function isOfEach(trouble: Trouble, group: readonly ProfileSummary[], url: string | undefined): boolean {
+  const same = group.filter(summary => summary.url === url)
+  const has = ({ troubles = [] }: ProfileSummary) => troubles.some(other => keyOf(other) === keyOf(trouble))
+  return same.length >= eachFrom && same.every(has)
 }
 
 function keyOf({ location, what }: Trouble): string {

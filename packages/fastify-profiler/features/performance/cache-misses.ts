@@ -1,14 +1,14 @@
 import { textOf } from '../../core/foreign-value.ts'
 import type { Location, Profile } from '../../core/profile.ts'
 
-/** Fewer misses say nothing about a cache. */
-const leastReads = 3
+/** Fewer misses of one request say nothing about a cache. */
+export const leastReads = 3
 
 /** Commands that read the values of keys, or the fields of one. EXISTS may well ask for what should not be there. */
 const readers = /^(?:m?get|hm?get)$/
 
 /** The patterns of keys whose reads have all missed: in Redis, and in the caches that panels record. */
-export function onlyMisses({ database, spans }: Pick<Profile, 'database' | 'spans'>) {
+export function onlyMisses({ database, spans }: Pick<Profile, 'database' | 'spans'>, least = leastReads) {
   const found = new Map<string, { of: string; reads: number; hits: number; location: Location | null }>()
   const add = (of: string, isHit: boolean, location: Location | null) => {
     const known = found.get(of) ?? { of, reads: 0, hits: 0, location }
@@ -26,7 +26,7 @@ export function onlyMisses({ database, spans }: Pick<Profile, 'database' | 'span
     const [, answer, what] = (kind === 'cache' ? /^(hit|miss)\b\s*(.*)/.exec(name) : null) ?? []
     if (answer !== undefined) add(what || patternOf(detail ?? ''), answer === 'hit', location)
   }
-  return [...found.values()].filter(({ hits, reads }) => hits === 0 && reads >= leastReads)
+  return [...found.values()].filter(({ hits, reads }) => hits === 0 && reads >= least)
 }
 
 /** A key without its numbers and ids, or else without its last part: "museum:*". */

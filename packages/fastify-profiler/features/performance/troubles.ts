@@ -3,7 +3,7 @@ import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
-import { onlyMisses } from './cache-misses.ts'
+import { leastReads, onlyMisses } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls, isErrorOf } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
@@ -42,7 +42,7 @@ function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
 function isSound(profile: Profile): boolean {
   const { database, duration, routing } = profile
   const isQuick = duration < slowFrom && !database?.repetitions.length && routing.matched?.hooksTwice === undefined
-  return isQuick && Number(profile.status) < 500 && !hasSilentFailure(profile) && onlyMisses(profile).length === 0
+  return isQuick && Number(profile.status) < 500 && !hasSilentFailure(profile) && onlyMisses(profile, 1).length === 0
 }
 
 /** Whether something failed that the status of the response does not tell. */
@@ -63,13 +63,14 @@ function isExamined(profile: Profile): boolean {
 /** What is worth changing about a request's route, as far as one request tells. */
 function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const { crash, database, duration, exceptions, status } = profile
-  const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
+  const findings = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
     if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
     const [claim, detail] = textOf(finding, profile)
     const told = trouble(kind.what, claim, typeof detail === 'string' ? detail : '', finding.location)
     return [{ ...told, ...(kind.isTimed && { time: finding.time }) }]
   })
+  const found = [...findings, ...fewMisses(profile)]
   const worst = worstOf(profile)
   const thrown = exceptions[worst]
   if (thrown === undefined || (Number(status) < 500 && crash === undefined)) return found
@@ -82,6 +83,16 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const query = database?.queries.find(query => isErrorOf(query, exceptions[root] ?? thrown))
   const place = nearestOwnFrame(exceptions, root) ?? query?.location ?? null
   return [trouble(what, claim, texts.join(', caused by '), place), ...found]
+}
+
+/** Reads that missed, of which only the same in other requests for the URL tells that they always do. */
+function fewMisses(profile: Profile): Trouble[] {
+  if (profile.method !== 'GET') return []
+  const few = onlyMisses(profile, 1).filter(({ reads }) => reads < leastReads)
+  return few.map(({ location, of }) => {
+    const detail = 'Compare the keys that are read with those that are set.'
+    return { ...trouble('misses', `${of}: each read missed`, detail, location), isEach: true }
+  })
 }
 
 /** What a finding says beside the name of its route. */

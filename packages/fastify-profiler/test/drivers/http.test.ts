@@ -74,7 +74,8 @@ for (const [name, send] of Object.entries(clients)) {
       ],
     })
     const [call] = http?.calls ?? []
-    t.ok(Number(call?.duration) >= 10 && Number(call?.head) <= Number(call?.duration))
+    // A busy machine may block the event loop meanwhile.
+    t.ok(Number(call?.duration) + Number(call?.blocked) >= 10 && Number(call?.head) <= Number(call?.duration))
     const found = spans.filter(({ kind }) => kind === 'http')
     t.match(found, [{ name: `GET ${new URL(url).host}/art`, outcome: 'continued' }])
   })
