@@ -10,7 +10,6 @@ export const adminRules = `
   .field, fieldset { display: grid; gap: .3rem; margin: 1.2rem 0; min-width: 0 }
   fieldset { border: 1px solid var(--line); border-radius: .4rem; padding: .6rem 1rem }
   label, legend { font-weight: 600 }
-  input[type=radio] { width: 1.1rem; height: 1.1rem; margin: .25rem .3rem 0 0 }
   .choice label { display: flex; gap: .3rem; align-items: start }
   .choice label:first-child { flex: 1 }
   .choice, .choice label, .field .quiet, fieldset .quiet { font-weight: 400 }
@@ -19,11 +18,8 @@ export const adminRules = `
   .choices .choice { flex-wrap: wrap; gap: 0 1.5rem }
   .find { display: flex; gap: .5rem }
   .find input { flex: 1 }
-  select { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .4rem; padding: .5rem .7rem;
-    background: var(--field); min-width: 0; max-width: 100% }
   summary { cursor: pointer; color: var(--link) }
-  select:focus-visible, summary:focus-visible, .wide:focus-visible {
-    outline: 2px solid var(--link); outline-offset: 2px }
+  .wide:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
   .wrong { color: var(--problem) }
   [aria-invalid] { border-color: var(--problem) }
   .problem { max-width: none }

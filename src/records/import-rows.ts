@@ -8,6 +8,8 @@ import type { RecordKind } from './record-kind.ts'
 export interface ImportRow {
   /** The line number, from 1. */
   line: number
+  /** In characters. Undefined if it could not be read. */
+  length?: number
   value: unknown
   /** Why the row could not be read, as the end of the sentence "The line …". Undefined if it could. */
   problem: string | undefined
@@ -36,7 +38,7 @@ async function* readLines(input: Readable): AsyncIterable<ImportRow> {
       return
     }
     if (text.trim() === '') continue
-    yield { line, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
+    yield { line, length: text.length, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
   }
 }
 
@@ -50,6 +52,7 @@ function parseLine(text: string) {
 }
 
 interface CsvRow {
+  raw: string
   record: Record<string, string>
   info: { lines: number }
 }
@@ -101,13 +104,14 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
   }
   // The callback does nothing: the pipeline's errors are thrown by the iteration.
   const records: AsyncIterable<CsvRow> = pipeline(input, untilTooLong, parser, () => {})
-  for await (const { record, info } of records) {
+  for await (const { record, info, raw } of records) {
     yield* skipped.splice(0)
     const cells = Object.entries(record).filter(
       ([field, cell]) => cell !== '' || isNullable(kind.create.properties[field]),
     )
     yield {
       line: info.lines,
+      length: raw.length,
       value: Object.fromEntries(cells.map(([field, cell]) => [field, fromText(kind.create.properties[field], cell)])),
       problem: undefined,
     }

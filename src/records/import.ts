@@ -8,8 +8,9 @@ import { describeFieldErrors, validator } from './validation.ts'
 import type { ImportRow } from './import-rows.ts'
 import { type RecordKind, referencesOf } from './record-kind.ts'
 
-/** Rows per INSERT. */
+/** Rows per INSERT, and about how many of their characters: an embedded database takes 64 MiB beside its server. */
 const batchSize = 5000
+const longestBatch = 8 * 1024 * 1024
 /** How many bad lines are listed. */
 const mostNamed = 50
 
@@ -86,12 +87,15 @@ export async function importRecords(
 
   async function importAll(transaction: Transaction<Tables>): Promise<void> {
     let batch: ImportRow[] = []
+    let length = 0
     for await (const row of rows) {
+      read++
       batch.push(row)
-      if (++read % batchSize === 0) {
-        await flush(batch)
-        batch = []
-      }
+      length += row.length ?? 0
+      if (batch.length < batchSize && length < longestBatch) continue
+      await flush(batch)
+      batch = []
+      length = 0
     }
     await flush(batch)
     if (badLines > 0) throw new ImportRefusedError(bad, badLines)

@@ -339,6 +339,15 @@ t.test('a CSV whose lines end with bare carriage returns is read', async t => {
   t.match(output, /^Added 2 platforms\b/)
 })
 
+t.test('long records are added whole, however few of them fit an INSERT', async t => {
+  const lines = Array.from({ length: 4500 }, (_, index) => {
+    const url = `https://long.test/${index}/`.padEnd(2000, 'x')
+    return `${JSON.stringify({ license_id: '1', name: `Long ${index}`, url })}\n`
+  })
+  t.match((await importInto('museum', 'ndjson', lines.join(''))).output, /^Added 4,500 museums/)
+  t.equal((await json('museum list --name-prefix Long')).length, 4500)
+})
+
 t.test('an import may be empty or piped in', async t => {
   for (const name of ['empty.csv', 'empty.ndjson']) {
     t.match(await json(`platform import ${file(name)}`), [{ added: 0, seconds: Number }])
