@@ -23,8 +23,6 @@ function titleOf(words: string): string {
   return JSON.stringify(words.replace(folder, 'a folder').slice(0, 100))
 }
 
-const days = '2027-02-30 2027-13-01 2026-01-01 9999-01-01 +012027-01-01 2027-01-01T00:00:00Z tomorrow'.split(' ')
-const durations = [...'0d -1d 99999999d 36501d 1.5d 90 d ٩d'.split(' '), '', '1d\n', '9'.repeat(10_000)]
 const expiry =
   '--expires must be a number of days such as 90d or a day in the future such as 2027-01-31, within a century.'
 
@@ -32,9 +30,7 @@ const expiry =
 const mistyped: Record<string, string> = {
   'user ad a@b': '"user ad" is not a command. Did you mean "user add"?',
   seeed: '"seeed" is not a command. Did you mean "seed"?',
-  'migrat now': '"migrat now" is not a command. Did you mean "migrate"?',
   'user frob': '"user frob" is not a command.',
-  'frob add': '"frob add" is not a command.',
   ['x'.repeat(100)]: `"${'x'.repeat(100)}" is not a command.`,
   // --type differs in two letters, and --name in one.
   'license add --nape x': 'There is no option --nape. Did you mean --name?',
@@ -46,33 +42,21 @@ const mistyped: Record<string, string> = {
   'user add': '<email> is missing.',
   'user add a@b c@d': 'Unexpected argument "c@d".',
   'user add a@b --frob': "Unknown option '--frob'.",
-  'user add a@b --admn': 'There is no option --admn. Did you mean --admin?',
   'user add a@b --group': "Option '--group <value>' argument missing.",
   'user add a@b --password secret': "Unknown option '--password'.",
   'user change me@museum.test --password secret': "Unknown option '--password'.",
-  'user change me@museum.test --license localhost': 'There is nothing to change.',
-  'user list a@b': 'Unexpected argument "a@b".',
-  'user remove': '<email|id> is missing.',
-  'user password': '<email|id> is missing.',
   'user password me@museum.test --host localhost': '--host needs --link.',
   'token add me@museum.test': '--name is missing.',
-  ...Object.fromEntries(
-    [...days, ...durations].map(expires => [`token add me@museum.test --name ci "--expires=${expires}"`, expiry]),
-  ),
+  'token add me@museum.test --name ci --expires=2027-02-30': expiry,
+  'token add me@museum.test --name ci --expires=9999-01-01': expiry,
+  'token add me@museum.test --name ci --expires=0d': expiry,
+  'token add me@museum.test --name ci --expires=٩d': expiry,
   'platform import': '<file> is missing.',
   'platform import records.xml': '--format must be ndjson or csv.',
-  'platform import -': '--format must be ndjson or csv.',
   // Their names are not unique.
   'museum import - --format csv --update': "Unknown option '--update'.",
-  'group import - --format csv --update': "Unknown option '--update'.",
-  'audit licenses': 'Unexpected argument "licenses".',
-  'audit --tabel licenses': 'There is no option --tabel. Did you mean --table?',
-  'audit --limit 0': '--limit must be a whole number of at least 1.',
   'export all.ndjson': 'Unexpected argument "all.ndjson".',
   'export --force': '--force and --json need --output.',
-  'export --output - --force': '--force and --json need --output.',
-  'export --json': '--force and --json need --output.',
-  'export --outptu all.ndjson': 'There is no option --outptu. Did you mean --output?',
   'restore all.ndjson others.ndjson': 'Unexpected argument "others.ndjson".',
   'restore all.ndjson --input others.ndjson': 'Name one file.',
 }
@@ -89,37 +73,20 @@ for (const [words, message] of Object.entries(mistyped)) {
 
 const name = `--domain a.test --name A --type demonstration`
 const notOne = 'There is no license for'
-/** What keeps a token from having a name. */
-const misnamed = {
-  '': 'name must not be empty',
-  ['x'.repeat(10_000)]: 'name must have at most 255 characters',
-  'a\nb': 'name must be one line',
-  'a\u001b[31m': 'name must be one line',
-  'a\0b': 'name must be one line',
-  ' ci': 'name must be one line',
-  7: '--name must not be a number',
-}
 /** What keeps a command from being done. "…" stands for the rest of the sentence. */
 const refused: Record<string, string> = {
   'license add': 'domain is missing; name is missing; type_id is missing.',
   'license add --domain A:80 --name x --type-id one --protected maybe': `domain must be ${formats.host.expects}; type_id must be ${formats.id.expects}; protected must be true or false.`,
-  'license add --domain a.test --name a --type-id 999': 'type_id names no existing license type.',
   'license add --domain a.test --name a --type none': 'There is no license type "none".',
-  [`license add ${name} --suspended maybe`]: 'suspended must be true or false.',
-  [`license add ${name} --valid-from 2027-01-01`]: `valid_from must be ${formats['date-time'].expects}.`,
   [`license add ${name} --valid-until tomorrow`]: `valid_until must be ${formats['date-time'].expects}.`,
   [`license add ${name} --valid-from 2027-01-01T00:00:00Z --valid-until 2026-01-01T00:00:00Z`]:
     'valid_until must be after valid_from.',
   'license change localhost --languages en,xx': 'There is no language "xx".',
-  'license change localhost --protected maybe': 'protected must be true or false.',
-  'license change localhost --type-id 999': 'type_id names no existing license type.',
   'license remove nobody.test': 'There is no license "nobody.test".',
-  'license list --created-at noon': `created_at must be ${formats['date-time'].expects}.`,
   'license list --protected none': 'protected must be true or false.',
   'license-type remove demonstration': 'This license type is still in use: licenses refer to it.',
   'language add --code en --name English': 'Another language has this code.',
   'group show Staff': 'There are several groups "Staff". Use an id such as 1 or 2.',
-  'museum list --license-id x': `license_id must be ${formats.id.expects}.`,
   // Control characters do not reach the terminal.
   'museum add --name a --license \u001b[2J': 'There is no license " [2J".',
   'user password nobody@museum.test': 'There is no user "nobody@museum.test".',
@@ -127,29 +94,17 @@ const refused: Record<string, string> = {
   'user change me@museum.test --group Staff':
     'There are several groups "Staff": 1 of localhost, 2 of 127.0.0.1, 3 of protected.localhost. Use an id, or --license.',
   'token add nobody@museum.test --name ci': 'There is no user "nobody@museum.test".',
-  ...Object.fromEntries(
-    Object.entries(misnamed).map(([name, reason]) => [`token add me@museum.test "--name=${name}"`, `${reason}…`]),
-  ),
+  'token add me@museum.test --name "a\u001b[31m"': 'name must be one line…',
+  'token add me@museum.test --name 7': '--name must not be a number…',
   'token list nobody@museum.test': 'There is no user "nobody@museum.test".',
   'token revoke ci': 'There is no token "ci".',
   'user password me@museum.test --link --host unknown.test': `${notOne} "unknown.test".`,
-  'user password me@museum.test --link --host ""': `${notOne} "".`,
-  'user password me@museum.test --link --host http://': `${notOne} "http://".`,
-  'user password me@museum.test --link --host "a b"': `${notOne} "a b".`,
   'user password me@museum.test --link --host localhost/path': `${notOne} "localhost/path".`,
   'user password me@museum.test --link --host ftp://localhost': `${notOne} "ftp://localhost".`,
-  ...Object.fromEntries(
-    ['localhost:0', 'localhost:65536', 'localhost:99999', 'http://localhost:99999', ' localhost:99999 '].map(host => [
-      `user password me@museum.test --link --host "${host}"`,
-      `The port of "${host}" must be from 1 to 65535.`,
-    ]),
-  ),
+  'user password me@museum.test --link --host localhost:65536':
+    'The port of "localhost:65536" must be from 1 to 65535.',
   'audit --table license': 'table must be one of license_types, languages, …',
-  'audit --record seven': `record must be ${formats.id.expects}.`,
-  'audit --via psql': 'via must be one of api, command.',
-  'audit --action added': 'action must be one of add, change, remove.',
   'audit --since yesterday': 'since must be a date such as 2026-01-31 (midnight UTC) or a time such as …',
-  'audit --until 2026-02-30': 'until must be a date such as 2026-01-31 …',
   'platform import /none/such.csv': '/none/such.csv cannot be read: ENOENT…',
   [`platform import ${folder} --format csv`]: `${folder} cannot be read: EISDIR…`,
   'restore /none/such.ndjson': '/none/such.ndjson cannot be read: ENOENT…',
@@ -169,13 +124,10 @@ const someone = 'user add a@b'
 for (const [words, password, message] of [
   ['user add nobody', 'a long password', '"nobody" is not an e-mail address.'],
   [`user add ${longEmail}`, 'a long password', `"${longEmail}" is not an e-mail address.`],
-  ['user add jose\u0301@b', 'a long password', '"jose\u0301@b" is not an e-mail address.'],
   [someone, 'short', 'password must have at least 8 characters.'],
-  [someone, '', 'password must have at least 8 characters.'],
   [someone, '\u{1f5dd}'.repeat(7), 'password must have at least 8 characters.'],
   [someone, tooLong, 'password must have at most 1024 characters.'],
   [someone, 'no text\u{fffd}', 'password must be UTF-8 text without NUL characters.'],
-  [someone, 'zero\0zero', 'password must be UTF-8 text without NUL characters.'],
   [`${someone} --group Nobodys`, 'a long password', 'There is no group "Nobodys".'],
   [`${someone} --group Staff`, 'a long password', 'There are several groups "Staff": '],
   [
@@ -183,7 +135,6 @@ for (const [words, password, message] of [
     'a long password',
     'There is no group "Curators" of a license for "localhost".',
   ],
-  [`${someone} --group 99999999999999999999`, 'a long password', 'There is no group "99999999999999999999".'],
   ['user add ME@museum.test', 'a long password', 'There is already a user ME@museum.test.'],
 ] as const) {
   t.test(`"${words.slice(0, 60)}" with the password "${password.slice(0, 20)}" is refused in one line`, async t => {
