@@ -119,11 +119,6 @@ t.test('only a file is replaced, and no folder, link or device', async t => {
   t.equal(readFileSync(join(folder, 'target'), 'utf8'), 'precious')
 })
 
-t.test('a folder that does not exist is named', async t => {
-  const path = join(makeFolder(t), 'none', 'all.ndjson')
-  t.match(await refusal(`export --output ${path}`), new RegExp(`^${path} cannot be written: ENOENT[^\n]+$`))
-})
-
 const noSpace = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
 for (const [what, interrupt, message] of [
   ['a full disk', () => Promise.reject(noSpace), `cannot be written: ${noSpace.message}.`],
@@ -152,21 +147,6 @@ for (const [what, interrupt, message] of [
     t.equal(readFileSync(path, 'utf8'), 'precious')
   })
 }
-
-t.test('a file that appears during the export is not replaced', async t => {
-  const folder = makeFolder(t)
-  const path = join(folder, 'all.ndjson')
-  async function* besideAnother() {
-    yield 'half'
-    writeFileSync(path, 'precious')
-    yield 'the rest'
-  }
-  await t.rejects(writePrivateFile(path, besideAnother(), false), {
-    message: `${path} exists by now. --force replaces it.`,
-  })
-  t.strictSame(readdirSync(folder), ['all.ndjson'])
-  t.equal(readFileSync(path, 'utf8'), 'precious')
-})
 
 t.test('a database that does not exist is not exported, and not created', async t => {
   const dataDir = join(makeFolder(t), 'none')

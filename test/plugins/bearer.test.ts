@@ -110,24 +110,12 @@ async function refusalOf(...asked: Parameters<typeof ask>) {
 
 const bytes = token.replace('portico_', '')
 const malformed: Record<string, string> = {
-  'that is empty': '',
-  'that is the prefix': 'portico_',
   'without the prefix': bytes,
-  'with another prefix': `ghp_${bytes}`,
-  'with a prefix in capitals': token.replace('portico', 'PORTICO'),
   'of 10 kB': `portico_${'A'.repeat(10_000)}`,
   'with a character more': `${token}A`,
-  'with a character less': token.slice(0, -1),
-  'with padding': `${token}=`,
-  'in quotes': `"${token}"`,
-  'in standard base64': `portico_${'+'.repeat(43)}`,
   'with a last character that no token has': `${token.slice(0, -1)}B`,
   'outside ASCII': `portico_${'ä'.repeat(43)}`,
-  'with another one after it': `${token} ${token}`,
   'with another one after a comma': `${token}, Bearer ${token}`,
-  'after a tab': `\t${token}`,
-  'that is a parameter': `token="${token}"`,
-  'that is a JSON Web Token': 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.',
   'that is SQL': "' or 1 = 1 --",
 }
 

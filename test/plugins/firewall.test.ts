@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { Changes } from '../../src/database/changes.ts'
 import { hashPassword } from '../../src/sign-in/passwords.ts'
-import { lifetimes, nameSession, type SessionToken, SessionTokens } from '../../src/sign-in/session-token.ts'
+import { lifetimes, type SessionToken, SessionTokens } from '../../src/sign-in/session-token.ts'
 import { build } from '../support/build.ts'
 import { stopClock } from '../support/clock.ts'
 import { heardOf } from '../support/heard.ts'
@@ -89,22 +89,11 @@ t.test('a user in groups of other licenses only gets 403 and a link to sign in a
 
 const forged: Record<string, string> = {
   nothing: '',
-  'a word': 'admin',
   "the user's id": '1',
-  'the value without its last character': value.slice(0, -1),
-  'the value without its first character': value.slice(1),
   'the value with an extra character': `${value}A`,
   'the value with padding': `${value}=`,
-  'the value with a dot': `${value}.`,
-  'the value in quotes': `"${value}"`,
   'the value with an escaped character': `%${value.charCodeAt(0).toString(16)}${value.slice(1)}`,
-  'the value twice': value + value,
-  'the value in standard base64': value
-    .replaceAll('-', '+')
-    .replaceAll('_', '/')
-    .padEnd(value.length + 4, '='),
-  'a hundred kilobytes': 'A'.repeat(10_000),
-  'zeros of the same length': 'A'.repeat(value.length),
+  'ten kilobytes': 'A'.repeat(10_000),
   'text of the same length outside ASCII': 'ä'.repeat(value.length),
 }
 
@@ -273,25 +262,11 @@ async function whileClockIsOff<Result>(difference: number, act: () => Promise<Re
   }
 }
 
-t.test('a sign-out at a server whose clock is ahead revives no session that was signed out of', async t => {
-  const ended = await signOut(await signInHere())
-  await whileClockIsOff(farAway, async () => await signOut(await signInHere()))
-  t.equal((await ask(ended)).statusCode, 401)
-})
-
 t.test('a session that was signed out of at a server whose clock is behind stays ended', async t => {
   const cookie = await signInHere()
   const ended = await whileClockIsOff(-farAway, async () => await signOut(cookie))
   await signOut(await signInHere())
   t.equal((await ask(ended)).statusCode, 401)
-})
-
-t.test('a session that began at a server whose clock was ahead stays ended until its cookie expires', async t => {
-  const session = nameSession()
-  const expires = Math.floor((Date.now() + farAway) / 1000) * 1000
-  await signOut(await signed('member@museum.test', { session, expires }))
-  const ended = await db.selectFrom('ended_sessions').selectAll().where('session', '=', session).execute()
-  t.strictSame(ended, [{ session, expires_at: new Date(expires) }])
 })
 
 t.test('a request without a cookie, with a forged one, or for an unknown path reads no user', async t => {

@@ -271,34 +271,13 @@ t.test('the language switch sets a cookie and returns to the page in that langua
 
 for (const [next, path] of [
   ['/a/b?c=d#e', '/a/b?c=d#e'],
-  ['/a//b', '/a//b'],
   ['/?next=//evil.test', '/?next=//evil.test'],
-  ['/a/../b', '/b'],
   ['/\u00e9 <script>', '/%C3%A9%20%3Cscript%3E'],
   ['/a\r\nset-cookie: b', '/aset-cookie:%20b'],
-  ['/@evil.test', '/@evil.test'],
-  ['/:80', '/:80'],
   // What leads to another site, or to no path, leads to the front page.
   ...[
-    ...[
-      '//evil.test',
-      '///evil.test',
-      '/\\evil.test',
-      '\\/evil.test',
-      '\\\\evil.test',
-      '/\t/evil.test',
-      '/\n/evil.test',
-    ],
-    ...[
-      '/\r\n/evil.test',
-      '\t//evil.test',
-      ' //evil.test',
-      'https:evil.test',
-      'https:/evil.test',
-      'https://evil.test/',
-    ],
-    ...['http://site.invalid/', 'javascript:alert(1)', 'data:text/html,a', 'evil.test', '@evil.test', '?a', '#a', ''],
-    ...['/.//evil.test', '/a/..//evil.test', '/%2e//evil.test', '//', '//evil.test:port', '//['],
+    ...['//evil.test', '/\\evil.test', '/\t/evil.test', ' //evil.test', 'https:/evil.test', 'javascript:alert(1)'],
+    ...['evil.test', '?a', '', '/.//evil.test', '/%2e//evil.test', '//evil.test:port', '//['],
   ].map(next => [next, '/'] as const),
 ] as const) {
   t.test(`the language switch with next=${JSON.stringify(next).slice(0, 40)} leads to ${path}`, async t => {
@@ -308,8 +287,11 @@ for (const [next, path] of [
 }
 
 for (const payload of [
-  ...['language=fr', 'language=DE', 'language=', '', 'language=de&language=en', 'language=de%00'],
-  ...['language=de%0d%0aset-cookie:a=b', '__proto__=de'],
+  'language=fr',
+  '',
+  'language=de&language=en',
+  'language=de%0d%0aset-cookie:a=b',
+  '__proto__=de',
 ]) {
   t.test(`the language switch refuses "${payload}"`, async t => {
     const response = await choose(payload)

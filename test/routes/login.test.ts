@@ -100,12 +100,9 @@ t.test(
 const refused: Record<string, Record<string, string>> = {
   'a wrong password': { password: 'wrong' },
   'a right password in capitals': { password: testPassword.toUpperCase() },
-  'the password and a space': { password: `${testPassword} ` },
   'the password and a zero byte': { password: `${testPassword}\0` },
-  'a password of the greatest length': { password: 'x'.repeat(1024) },
   'half a surrogate pair': { password: '\ud800' },
   'an unknown e-mail address': { email: 'nobody@museum.test' },
-  'a truncated e-mail address': { email: 'member@museum.tes' },
   'an e-mail address that is SQL': { email: "'or/**/true--@museum.test" },
   'an e-mail address of wildcards': { email: '%@%' },
 }
@@ -141,7 +138,7 @@ t.test('a rejected form comes back with everything but the password', async t =>
   }
 })
 
-for (const next of ['//evil.test', '/\\evil.test', 'https://evil.test', '/\t/evil.test', 'x'.repeat(10_000)]) {
+for (const next of ['//evil.test', '/\\evil.test', 'x'.repeat(10_000)]) {
   t.test(`next=${JSON.stringify(next).slice(0, 40)} leads to no other site`, async t => {
     t.match(await post(form({ next })), { statusCode: 303, headers: { location: '/' } })
     const field = 'name="next" value="/"'
@@ -158,33 +155,19 @@ const notAddress = /^body\/email must match/
 /** What is no attempt to sign in, the answer's status, its reason, and other headers of the request. */
 const malformed: Record<string, [string | object, status: number, reason: RegExp, headers?: Record<string, string>]> = {
   'no body': ['', 400, /^body must /],
-  'an empty form': ['a=b', 400, /'email'/],
   'no password': ['email=a@b', 400, /'password'/],
   'an empty password': ['email=a@b&password=', 400, /^body\/password /],
-  'two passwords': ['email=a@b&password=a&password=b', 400, notText],
   'two next': [`${form({ next: '/' })}&next=/a`, 400, /^body\/next must be string/],
   'an address without an @': ['email=ab&password=a', 400, /^body\/email must match format "email"/],
   'an address with a zero byte': ['email=a@b%00&password=a', 400, notAddress],
-  'an address with a line feed': ['email=a@b%0Ac&password=a', 400, notAddress],
   'an address of 300 characters': [{ email: `${'a'.repeat(300)}@b`, password: 'a' }, 400, /^body\/email must NOT/],
   'a password of 1025 characters': [{ email, password: 'a'.repeat(1025) }, 400, /^body\/password must NOT have more/],
-  'a password that is a number': [{ email, password: 12345678 }, 400, notText],
-  'a password in a list': [{ email, password: [testPassword] }, 400, notText],
-  'a password that is null': [{ email, password: null }, 400, notText],
   'a password that is an object': [{ email, password: { $ne: '' } }, 400, notText],
-  'an address that is a boolean': [{ email: true, password: 'a' }, 400, /^body\/email must be string/],
   'a remember that is not a boolean': [{ email, password: 'a', remember: 'no' }, 400, /^body\/remember must be/],
-  'a list for a body': [[email, testPassword], 400, /^body must be object/],
-  'a string for a body': ['"a"', 400, /^body must be object/, asJson],
   'truncated JSON': ['{"email":', 400, /JSON/, asJson],
   'JSON that would pollute a prototype': ['{"__proto__":{"password":"a"}}', 400, /__proto__|JSON/, asJson],
-  'invalid percent-encoding': ['email=%zz&password=%', 400, notAddress],
   'a password of 100 kB': [{ email, password: 'a'.repeat(100_000) }, 413, /too large/],
-  'a password of 100 kB in a form': [form({ password: 'a'.repeat(100_000) }), 413, /too large/],
   'plain text': [form({}), 415, typeless, { 'content-type': 'text/plain' }],
-  XML: ['<email/>', 415, typeless, { 'content-type': 'application/xml' }],
-  'a multipart form': ['--a--', 415, typeless, { 'content-type': 'multipart/form-data; boundary=a' }],
-  'an empty content type': [form({}), 415, typeless, { 'content-type': '' }],
 }
 
 for (const [what, [payload, status, reason, headers]] of Object.entries(malformed)) {
@@ -206,22 +189,16 @@ t.test('two values of next in the address of the form are refused', async t => {
   t.match(response.json(), { status: 400, detail: 'querystring/next must be string' })
 })
 
-for (const headers of [
-  { 'sec-fetch-site': 'cross-site' },
-  { 'sec-fetch-site': 'same-site' },
-  { origin: 'https://evil.test' },
-  { origin: 'null' },
-]) {
-  t.test(`a form from another site signs nobody in and nobody out: ${JSON.stringify(headers)}`, async t => {
-    const response = await post(form({}), headers)
-    t.match(response.json(), { status: 403, detail: 'This request came from another site.' })
-    t.equal(setCookieOf(response), '')
-    const cookie = await signIn(app, { host, email })
-    const signingOut = await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie, ...headers } })
-    t.equal(signingOut.statusCode, 403)
-    t.equal((await ask(cookie)).statusCode, 200)
-  })
-}
+t.test('a form from another site signs nobody in and nobody out', async t => {
+  const headers = { 'sec-fetch-site': 'cross-site' }
+  const response = await post(form({}), headers)
+  t.match(response.json(), { status: 403, detail: 'This request came from another site.' })
+  t.equal(setCookieOf(response), '')
+  const cookie = await signIn(app, { host, email })
+  const signingOut = await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie, ...headers } })
+  t.equal(signingOut.statusCode, 403)
+  t.equal((await ask(cookie)).statusCode, 200)
+})
 
 t.test('behind a proxy the Origin is compared with the forwarded host', async t => {
   const to = await build(t, { database, routes, environment: { TRUST_PROXY: 'loopback' } })

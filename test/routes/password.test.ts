@@ -150,21 +150,15 @@ t.test('a form on another site changes nothing', async t => {
   t.ok(await one.canSignIn(testPassword))
 })
 
-t.test('wrong passwords count as attempts to sign in, of the address and of the account', async t => {
+t.test('wrong passwords count as attempts to sign in to the account', async t => {
   const one = await someone()
   const cookie = await one.signIn()
-  const from = (n: number) => `203.0.113.${n}`
-  for (let n = 0; n < 20; n++) {
-    t.equal((await one.change(cookie, { current_password: '' }, {}, from(1))).statusCode, 400)
-  }
-  const { statusCode, headers, body } = await one.change(cookie, {}, {}, from(1))
-  t.equal(statusCode, 429)
-  t.ok(Number(headers['retry-after']) > 0)
-  t.match(body, '<p class="problem" role="alert">Too many attempts. Try again in a minute.</p>')
   const attempts = await Promise.all(
-    Array.from({ length: 41 }, async (_, n) => await one.change(cookie, { password: 'short' }, {}, from(2 + n))),
+    Array.from({ length: 41 }, async (_, n) => await one.change(cookie, { password: 'short' }, {}, `203.0.113.${n}`)),
   )
-  t.ok(attempts.some(({ statusCode }) => statusCode === 429))
+  const refused = attempts.find(({ statusCode }) => statusCode === 429)
+  t.ok(Number(refused?.headers['retry-after']) > 0)
+  t.match(refused?.body, '<p class="problem" role="alert">Too many attempts. Try again in a minute.</p>')
   t.notOk(await one.canSignIn(testPassword), 'the sign-in form counts with it')
 })
 

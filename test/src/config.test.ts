@@ -99,49 +99,25 @@ const expectations: Record<string, string> = {
   COOKIE_SECRET: 'a comma-separated list of secrets with at least 32 characters each',
   DEFAULT_LOCALE: 'a language tag such as en or pt-BR',
 }
-const wrongPorts = [
-  ...['65536', '99999', '100000', '-1', '+1', '1.5', '1e3', '0x50', ' 80', '80 ', '٣٠٠٠', 'http', 'NaN', '3000\n'],
-  '9'.repeat(20_000),
-]
-const wrongHosts = ['a b', ' ', 'http://museum.test', '127.0.0.1/8', 'a\nb']
+const wrongPorts = ['65536', '-1', '1.5', '0x50', ' 80', '٣٠٠٠', 'http', '3000\n', '9'.repeat(20_000)]
+const wrongHosts = ['a b', 'http://museum.test', '127.0.0.1/8', 'a\nb']
 const wrong: Record<string, string[]> = {
   PORT: wrongPorts,
   HOST: wrongHosts,
   METRICS_PORT: wrongPorts,
   METRICS_HOST: wrongHosts,
   DATABASE_URL: [
-    ...[
-      'museum',
-      'Embedded',
-      'mysql://root:hunter2@db.test/portico',
-      ' postgres://db.test',
-      'postgres:db.test',
-      'POSTGRES://db.test',
-    ],
+    ...['museum', 'Embedded', 'mysql://root:hunter2@db.test/portico', 'postgres:db.test'],
     ...['postgres://a:hunter2@d b/portico', 'postgres://a:hunter2@db.test:99999/portico'],
-    ...['postgres://a:hunter2/x@db.test', 'postgres://[::1/portico'],
   ],
-  DATA_DIR: ['a\0b', 'a\nb', '\r', 'a\u001b[2Jb'],
-  DEBUG: ['true', 'yes', '2', '01', ' 1', 'express:*'],
-  EDITOR_URL: ['vscode', 'vscode://file/', '{line}'],
-  DEBUG_ALLOW: [
-    ...[
-      'loopback',
-      'all',
-      '*',
-      '256.0.0.1',
-      '10.0.0.0/33',
-      '10.0.0.1 10.0.0.2',
-      'museum.test',
-      '::1/129',
-      '10.0.0.1,x',
-    ],
-    ...['127.1', '0x7f000001', 'constructor', '__proto__'],
-  ],
-  LOG_LEVEL: ['verbose', 'INFO', 'info ', '30', 'constructor'],
-  TRUST_PROXY: ['true', '1', '10.0.0.0/', '10.0.0.0/-1', '::/x', 'loopback;linklocal', 'toString'],
+  DATA_DIR: ['a\0b', 'a\nb', 'a\u001b[2Jb'],
+  DEBUG: ['true', '2', ' 1'],
+  EDITOR_URL: ['vscode', '{line}'],
+  DEBUG_ALLOW: ['loopback', '*', '256.0.0.1', '10.0.0.0/33', '10.0.0.1 10.0.0.2', '127.1', '__proto__'],
+  LOG_LEVEL: ['verbose', 'INFO', 'constructor'],
+  TRUST_PROXY: ['true', '1', '10.0.0.0/-1', 'toString'],
   COOKIE_SECRET: ['hunter2', 'x'.repeat(31), `${secret},hunter2`, `${' '.repeat(31)}x`],
-  DEFAULT_LOCALE: ['english language', 'en_US', 'x', 'en-', '-', '*', 'de,en', 'a'.repeat(20_000), 'en\n'],
+  DEFAULT_LOCALE: ['en_US', '*', 'de,en', 'a'.repeat(20_000), 'en\n'],
 }
 
 for (const [name, values] of Object.entries(wrong)) {

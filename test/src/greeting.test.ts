@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Database } from '../../src/database/database.ts'
 import { greet } from '../../src/greeting.ts'
 import { build } from '../support/build.ts'
 import { addLicense, addUser, type LicenseRecord } from '../support/records.ts'
@@ -106,14 +105,6 @@ ${noUsers}`,
   )
 })
 
-t.test('no domain controls the terminal', async t => {
-  const app = await buildWith(t, ['localhost'])
-  const hostile = { ...database, db: withDomain(database, '\u001b]8;;http://evil.test\u0007.localhost') }
-  const shown = await greeting(Object.assign(Object.create(app), { database: hostile }))
-  t.match(shown, /^Sites {5}served at http:\/\/127\.0\.0\.1:3000\/ by their domains\n/m)
-  t.notMatch(shown, /\p{Cc}(?<!\n)/u)
-})
-
 for (const [what, how] of [
   ['off a terminal', { isTTY: false }],
   ['after a restart', { isRestart: true }],
@@ -127,14 +118,3 @@ t.test('a database that fails does not stop the start', async t => {
   const app = await buildWith(t, ['localhost'])
   t.equal(await greeting(Object.assign(Object.create(app), { database: {} })), '')
 })
-
-/** The database as if each license had this domain, which the table itself would refuse. */
-function withDomain({ db }: Database, domain: string): Database['db'] {
-  return db.withPlugin({
-    transformQuery: ({ node }) => node,
-    transformResult: async ({ result }) => ({
-      ...result,
-      rows: result.rows.map(row => ('domain' in row ? { ...row, domain } : row)),
-    }),
-  })
-}

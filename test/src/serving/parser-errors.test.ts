@@ -11,7 +11,6 @@ await addLicense(database, { domain: 'museum.test' })
 
 async function routes(app: FastifyInstance) {
   app.get('/', async () => 'ok')
-  app.get('/slash/', async () => 'ok')
   app.post('/', async () => 'ok')
 }
 
@@ -78,28 +77,5 @@ t.test('a client that resets its connection during a request does no harm', asyn
   })
   client.resetAndDestroy()
   await closed
-  t.match(await get('/'), /^HTTP\/1\.1 200 /)
+  t.match(await send('GET / HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })
-
-/** Sends GET for a target. */
-async function get(target: string): Promise<string> {
-  return await send(`GET ${target} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n`)
-}
-
-const longPath = `/${'a/'.repeat(5000)}`
-for (const [target, path] of [
-  ['//version', '//version'],
-  ['/../version', '/../version'],
-  ['/a/./b/..', '/a/./b/..'],
-  ['/version?a#b?c', '/version'],
-  ['/version;a=b', '/version;a=b'],
-  ['http://museum.test/a//b/%2e%2e?c', '/a//b/%2e%2e'],
-  ['/\\evil.test', '/\\evil.test'],
-  ['/<script>', '/<script>'],
-  [longPath, longPath],
-] as const) {
-  t.test(`the target ${target.slice(0, 40)} gets a 404 for ${path.slice(0, 40)}`, async t => {
-    const answer = await get(target)
-    t.equal(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').detail, `No route found for "GET ${path}"`)
-  })
-}
