@@ -8,28 +8,16 @@ const mostKept = 1000
 /** As long as most stacks, which an error has in its line of the log. */
 const longestKept = 2000
 
-/** Remembers texts without secrets, since most texts of a request occur in earlier ones too. */
-class HarmlessTexts {
-  readonly #texts = new Set<string>()
-
-  has(text: string): boolean {
-    return this.#texts.has(text)
-  }
-
-  add(text: string): void {
-    if (text.length > longestKept) return
-    if (this.#texts.size >= mostKept) this.#texts.clear()
-    this.#texts.add(text)
-  }
-}
-
-const harmless = new HarmlessTexts()
+/** Texts without secrets, since most texts of a request occur in earlier ones too. */
+const harmless = new Set<string>()
 
 /** The places of secrets in a text, found by their form or by the name beside them. Sorted, without overlaps. */
 export function findSecrets(text: string): readonly Place[] {
   if (harmless.has(text)) return []
   const places = searchSecrets(text)
-  if (places.length === 0) harmless.add(text)
+  if (places.length > 0 || text.length > longestKept) return places
+  if (harmless.size >= mostKept) harmless.clear()
+  harmless.add(text)
   return places
 }
 

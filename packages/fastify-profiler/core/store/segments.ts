@@ -257,7 +257,7 @@ function firstTime({ entries: [first] }: Segment): number {
 const gathering = 20
 
 /** Gathered bytes that are written at once. */
-const gatheredMost = 64 * 1024
+const gatheredMost = 256 * 1024
 
 /** Bytes of the buffer in which lines are gathered. A line that is too long for it gets one of its own. */
 const capacity = 2 * gatheredMost

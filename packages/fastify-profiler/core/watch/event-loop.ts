@@ -51,7 +51,8 @@ class EventLoop {
   see(token: string, now: number): void {
     if (this.#timer === null) this.#begin(now)
     else this.#look(now)
-    const idle = nodeTiming.idleTime
+    // In less time it cannot have been idle for longer. To ask takes most of what this costs.
+    const idle = now - this.#seenAt > noIdleTime ? nodeTiming.idleTime : this.#idleWhenSeen
     const hasTurned = idle - this.#idleWhenSeen > noIdleTime
     this.#isAlone = hasTurned || (this.#isAlone && token === this.#by)
     if (hasTurned) this.#firstSeenAt = now

@@ -68,6 +68,8 @@ const secretsKept = 1000
  * Attachments of the recorder.
  */
 export class Recorder implements RequestIdentity {
+  /** Its own scope. */
+  readonly recorder: Recorder = this
   readonly token: string
   readonly parent: string | null
   readonly trace: string | null
@@ -122,11 +124,6 @@ export class Recorder implements RequestIdentity {
     this.#more = new MoreOperations(this.clock)
     this.#failures = new Failures(bounds.exceptions)
     this.calls = new RunningCalls(this.#spans, this.clock, this.work)
-  }
-
-  /** Its own scope. */
-  get recorder(): Recorder {
-    return this
   }
 
   get spans(): Span[] {

@@ -74,11 +74,9 @@ export function sliceTime(profile: Timed): TimeSlice[] {
 export function timeByKind(slices: readonly TimeSlice[]): Array<[kind: TimeKind, time: number]> {
   const times = new Map<TimeKind, number>()
   for (const { kind, start, end } of slices) times.set(kind, (times.get(kind) ?? 0) + end - start)
-  return [...times].sort(([kind, time], [other, otherTime]) => rankOf(kind) - rankOf(other) || otherTime - time)
-}
-
-function rankOf(kind: TimeKind): number {
-  return idle.indexOf(kind)
+  return [...times].sort(
+    ([kind, time], [other, otherTime]) => idle.indexOf(kind) - idle.indexOf(other) || otherTime - time,
+  )
 }
 
 /** What happens in a period. own-block: code of this request blocks the event loop. */
