@@ -9,17 +9,13 @@ import { outcomeBadge, renderAxis, renderTicks, renderTrack, waterfallScale } fr
 /** A dispatch point, by the hooks that belong to it, with its listeners in the order they ran. */
 function pointRows(point: DispatchPoint, profile: Profile): Row[] {
   const { duration, hooks, interrupted, listeners, name, start } = point
+  const rowOf = (...cell: Inline[]): Row => ({ className: 'point', cells: [cell, null, null, null] })
   const what = [{ strong: hooks.join(', ') }, ' ', { small: name }, ' ']
-  if (start === null || duration === null) return [[[...what, { small: 'Not reached' }], null, null, null]]
+  if (start === null || duration === null) return [rowOf(...what, { small: 'Not reached' })]
   const ran = [...listeners, ...(name === 'kernel.controller_arguments' ? handlersOf(profile) : [])]
   const end = interrupted === null ? null : { badge: 'interrupted', tone: 'error' as const }
   return [
-    [
-      [...what, { small: `at ${formatDuration(start)}` }, ' ', end],
-      null,
-      { muted: formatMilliseconds(duration) },
-      null,
-    ],
+    rowOf(...what, { small: `at ${formatDuration(start)}, hooks took ${formatDuration(duration)}` }, ' ', end),
     ...ran.flatMap(id => spanRow(id, null, profile, interrupted?.span ?? null)),
   ]
 }
