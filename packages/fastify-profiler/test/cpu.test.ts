@@ -155,7 +155,7 @@ t.test('samples are shown as a picture and as hot lines, in files and Markdown, 
     /fibonacci \([^ ]*cpu\.test\.ts:\d+\): \d+% of [\d.]+ ms on the CPU\. Sampled every 100 µs for [\d.]+ ms\./,
   )
   t.match(page, /<title>fibonacci [^<]*cpu\.test\.ts:\d+ \d+%<\/title><rect class="own"/)
-  t.match(page, /<code>fibonacci<\/code><\/td><td[^>]*><code class="place">.*?cpu\.test\.ts:\d+<\/code> <small><code>/)
+  t.match(page, /<code>fibonacci<\/code><\/th><td[^>]*><code class="place">.*?cpu\.test\.ts:\d+<\/code> <small><code>/)
   t.notMatch(page, / style="| onclick=|<script>/)
   const found = await panel(app, profile, 'text/markdown')
   t.match(found, /## CPU\n\nfibonacci \(.*\): .*### Hot lines .*\n\n\| Function \| Line \|.*\n\| `fibonacci` \|/s)

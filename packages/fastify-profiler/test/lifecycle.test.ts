@@ -56,7 +56,7 @@ t.test('a hook that sends an error has thrown, and not replied', async t => {
   t.same(interruptions, ['kernel.request refusing sent'])
   t.match(page, 'Interrupted by refusing with Error: sent')
   t.match(page, '<tr class="error">')
-  t.match(markdown, /onRequest, preParsing kernel\\?.request at \\?<?[\d.]+ ms interrupted \|/)
+  t.match(markdown, /onRequest, preParsing kernel\\?.request at [\\<\d.]+ ms, hooks took [\\<\d.]+ ms interrupted \|/)
   t.match(markdown, /preHandler kernel\\?.controller Not reached \|/)
 })
 

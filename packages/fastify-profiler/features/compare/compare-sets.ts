@@ -107,8 +107,7 @@ function setSize({ count: all, failed }: RequestSet): string {
 function mediansTable({ before, since }: SetComparison): Block {
   const row = (name: string, of: 'duration' | 'queries' | 'queryTime' | 'size', format: (value: number) => string) => [
     name,
-    spreadText(before[of], format),
-    spreadText(since[of], format),
+    ...[before, since].map(set => (set.count === 0 ? 'none' : spreadText(set[of], format))),
   ]
   return {
     title: 'Medians',

@@ -226,7 +226,7 @@ function spanTable(title: string, spans: readonly SpanPair[], scale: number): Bl
 }
 
 function countsOf({ a, b }: SpanPair): Inline {
-  const [before, after] = [a?.count ?? 0, b?.count ?? 0]
+  const [before = 0, after = before] = [a?.count ?? b?.count, b?.count]
   if (before !== after) return [{ strong: `${before} × → ${after} ×` }, ' ']
   return before > 1 ? [{ strong: `${before} ×` }, ' '] : null
 }

@@ -93,8 +93,12 @@ function planTable(nodes: readonly ShownNode[]): Block {
   const whole = own.reduce((sum, time) => sum + time, 0)
   return {
     title: 'Plan',
-    columns: [{ label: 'Step' }, { label: 'Rows expected', kind: 'number' }, ...(hasRun ? ran : [])],
-    className: 'calls',
+    columns: [
+      { label: 'Step' },
+      { label: hasRun ? 'Expected' : 'Rows expected', kind: 'number' },
+      ...(hasRun ? ran : []),
+    ],
+    lines: 'calls plan',
     rows: nodes.map((node, index): Inline[] => [
       stepCell(node),
       rowsText(node.expected),

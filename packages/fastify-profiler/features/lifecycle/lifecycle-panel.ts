@@ -2,25 +2,24 @@ import type { BuiltInPanel } from '../../core/panel.ts'
 import type { DispatchPoint, Profile, Span } from '../../core/profile.ts'
 import type { Block, Inline, Row } from '../../core/view/block.ts'
 import { figures, renderIndent } from '../../core/view/elements.ts'
-import { formatDuration, formatMilliseconds } from '../../core/view/units.ts'
+import { count, formatDuration, formatMilliseconds } from '../../core/view/units.ts'
 import { kindView, timeKindOf } from '../performance/exclusive-time.ts'
 import { outcomeBadge, renderAxis, renderTicks, renderTrack, waterfallScale } from '../performance/waterfall.ts'
+
+const rowsMost = 500
 
 /** A dispatch point, by the hooks that belong to it, with its listeners in the order they ran. */
 function pointRows(point: DispatchPoint, profile: Profile): Row[] {
   const { duration, hooks, interrupted, listeners, name, start } = point
+  const rowOf = (...cell: Inline[]): Row => ({ className: 'point', cells: [cell, null, null, null] })
   const what = [{ strong: hooks.join(', ') }, ' ', { small: name }, ' ']
-  if (start === null || duration === null) return [[[...what, { small: 'Not reached' }], null, null, null]]
+  if (start === null || duration === null) return [rowOf(...what, { small: 'Not reached' })]
   const ran = [...listeners, ...(name === 'kernel.controller_arguments' ? handlersOf(profile) : [])]
   const end = interrupted === null ? null : { badge: 'interrupted', tone: 'error' as const }
   return [
-    [
-      [...what, { small: `at ${formatDuration(start)}` }, ' ', end],
-      null,
-      { muted: formatMilliseconds(duration) },
-      null,
-    ],
-    ...ran.flatMap(id => spanRow(id, null, profile, interrupted?.span ?? null)),
+    rowOf(...what, { small: `at ${formatDuration(start)}, hooks took ${formatDuration(duration)}` }, ' ', end),
+    ...ran.slice(0, rowsMost).flatMap(id => spanRow(id, null, profile, interrupted?.span ?? null)),
+    ...(ran.length > rowsMost ? [rowOf({ small: `${count(ran.length - rowsMost, 'more listener')} not shown.` })] : []),
   ]
 }
 

@@ -4,7 +4,6 @@ import type { TimeKind } from '../../core/summary.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Fact } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
-import { awaitsInARow } from './awaits-in-a-row.ts'
 import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
 import {
   callName,
@@ -14,6 +13,7 @@ import {
   findingText,
   renderSlowestFive,
   waitedFrom,
+  wastefulCalls,
 } from './findings.ts'
 import { type BarPiece, foldThreshold, hatchPattern, renderPieces, renderWaterfall } from './waterfall.ts'
 
@@ -77,7 +77,7 @@ export const performancePanel: BuiltInPanel<Profile> = {
   },
   badge: ({ duration }) => ({ text: formatDuration(duration), tone: 'neutral' }),
   toolbarItem(profile) {
-    const [row] = awaitsInARow(profile)
+    const row = wastefulCalls(profile).find(finding => finding.what === 'row')
     const card = timeCard(profile)
     const time = formatDuration(profile.duration)
     if (row === undefined) return { label: 'Time', value: time, tone: 'neutral', card }

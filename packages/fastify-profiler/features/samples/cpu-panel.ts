@@ -76,9 +76,10 @@ type Measured = Pick<Samples, 'kind' | 'total'>
 function functionTable(title: string, uses: readonly FunctionUse[], { kind, total }: Measured): Block {
   return {
     title,
+    lines: 'calls',
     columns: [
-      { label: 'Function', kind: 'short' },
-      { label: 'Line' },
+      { label: 'Function' },
+      { label: 'Line', kind: 'text' },
       { label: unitOf(kind), kind: 'number' },
       { label: 'Share', kind: 'number' },
     ],

@@ -31,14 +31,7 @@ t.test('the plan of a query that was run has the rows and time of each step', as
     { text: /^Run again/ },
     { source: 'select * from carts' },
     {
-      columns: [
-        { label: 'Step' },
-        { label: 'Rows expected' },
-        { label: 'Rows' },
-        { label: 'ms' },
-        { label: 'Own ms' },
-        {},
-      ],
+      columns: [{ label: 'Step' }, { label: 'Expected' }, { label: 'Rows' }, { label: 'ms' }, { label: 'Own ms' }, {}],
       rows: [
         [{ markdown: 'Sort' }, '10', '12', '3.25', { strong: '2.25' }],
         [{ markdown: /Index Scan using carts\\_pkey on carts/ }, '1', '', '1.00', '1.00'],

@@ -261,21 +261,17 @@ t.test('the lifecycle panel shows what interrupted which dispatch point, and who
     notice: /^Interrupted by rejectUnmatched with NotFoundHttpError: No route found/,
     tone: 'error',
   })
+  const named = (hooks: string, point: string, small: string) => ({
+    className: 'point',
+    cells: [[{ strong: hooks }, ' ', { small: point }, ' ', { small }]],
+  })
   t.match(points, {
     rows: [
-      [
-        [
-          { strong: 'onRequest, preParsing, preValidation' },
-          ' ',
-          { small: 'kernel.request' },
-          ' ',
-          { small: 'at 0.20 ms' },
-        ],
-      ],
+      named('onRequest, preParsing, preValidation', 'kernel.request', 'at 0.20 ms, hooks took 1.70 ms'),
       { className: '' },
       {},
       { className: 'error', cells: [[{}, ['rejectUnmatched ', {}]], {}, /0\.20/, {}] },
-      [[{ strong: 'preHandler' }, ' ', { small: 'kernel.controller' }, ' ', { small: 'Not reached' }]],
+      named('preHandler', 'kernel.controller', 'Not reached'),
     ],
   })
   t.match(handling, {
