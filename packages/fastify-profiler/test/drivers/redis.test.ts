@@ -86,3 +86,22 @@ exports.add = async send => trace(async () => { await null; return await send() 
   const found = database?.queries.filter(({ sql }) => sql === 'get')
   t.match(found, [{ error: /cannot do that/, location: { line: lineOf('awaited') } }])
 })
+
+t.test('an error that a callback gets is no rejection that nobody handles', async t => {
+  const library = join(makeFolder(), 'node_modules', 'limiter')
+  mkdirSync(library, { recursive: true })
+  writeFileSync(
+    join(library, 'index.cjs'),
+    'exports.ask = client => new Promise(resolve => setImmediate(() => client.get("fail", resolve)))',
+  )
+  const { ask } = createRequire(import.meta.url)(join(library, 'index.cjs'))
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const { database } = await profileOf(t, async () => {
+    t.match(await ask(ioredis), /cannot do that/)
+  })
+  t.match(database?.queries, [{ sql: 'get', error: /cannot do that/, location: null }])
+  t.same(unhandled, [])
+})
