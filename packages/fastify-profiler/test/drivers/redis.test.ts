@@ -92,16 +92,22 @@ t.test('an error that a callback gets is no rejection that nobody handles', asyn
   mkdirSync(library, { recursive: true })
   writeFileSync(
     join(library, 'index.cjs'),
-    'exports.ask = client => new Promise(resolve => setImmediate(() => client.get("fail", resolve)))',
+    `const ask = call => new Promise(resolve => setImmediate(() => call(resolve)))
+exports.get = client => ask(done => client.get('fail', done))
+exports.run = client => ask(done => client.limit('fail', done))`,
   )
-  const { ask } = createRequire(import.meta.url)(join(library, 'index.cjs'))
+  const limiter = createRequire(import.meta.url)(join(library, 'index.cjs'))
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', note)
   t.teardown(() => process.off('unhandledRejection', note))
+  ioredis.defineCommand('limit', { numberOfKeys: 1, lua: 'return 1' })
   const { database } = await profileOf(t, async () => {
-    t.match(await ask(ioredis), /cannot do that/)
+    for (const ask of [limiter.get, limiter.run]) t.match(await ask(ioredis), /cannot do that/)
   })
-  t.match(database?.queries, [{ sql: 'get', error: /cannot do that/, location: null }])
+  t.match(database?.queries, [
+    { sql: 'get', error: /cannot do that/, location: null },
+    { sql: 'evalsha', error: /cannot do that/, location: null },
+  ])
   t.same(unhandled, [])
 })

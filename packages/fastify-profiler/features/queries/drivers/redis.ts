@@ -97,6 +97,7 @@ export const ioredisDriver: Driver = {
       if (prototype === null) continue
       if ('fillResult' in prototype) replaceMethod(prototype, 'exec', exec => watchedMethod(exec, { read, rowsIn }))
       else replaceMethod(prototype, 'sendCommand', watchedSend)
+      replaceMethod(prototype, 'defineCommand', watchedDefine)
     }
   },
 }
@@ -130,7 +131,27 @@ function watchedSend(send: AnyFunction): AnyFunction {
 
 /** With a callback, nobody handles a promise that follows the command's. */
 function isHeard(command: unknown, { query }: QueryCall): boolean {
-  return query.location !== null || isFunction(propertyOf(command, 'callback'))
+  return query.location !== null || isScriptWithCallback || isFunction(propertyOf(command, 'callback'))
+}
+
+let isScriptWithCallback = false
+
+/** The command of a script does not have its callback. */
+function watchedDefine(define: AnyFunction): AnyFunction {
+  return function defined(this: unknown, ...args: unknown[]): unknown {
+    const result: unknown = Reflect.apply(define, this, args)
+    replaceMethod(this, String(args[0]), run => {
+      return function watchedScript(this: unknown, ...values: unknown[]): unknown {
+        isScriptWithCallback = isFunction(values.at(-1))
+        try {
+          return Reflect.apply(run, this, values)
+        } finally {
+          isScriptWithCallback = false
+        }
+      }
+    })
+    return result
+  }
 }
 
 function begin(command: object, below: AnyFunction): QueryCall | null {
