@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The long tier: stress, soak, Fastify's own tests, the suite on Node 24, and the benchmarks. It also replaces the
-# pictures of the READMEs. It takes about two hours and needs the npm registry, nginx, HAProxy, Chromium, and PostgreSQL
-# at BENCH_DATABASE_URL.
+# The long tier: stress, soak, the tests of Fastify and its plugins, the suite on Node 24, and the benchmarks. It also
+# replaces the pictures of the READMEs. It takes about three hours and needs the npm registry, nginx, HAProxy, Chromium,
+# Redis, and PostgreSQL at BENCH_DATABASE_URL.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -16,7 +16,9 @@ export function serveRedis(t: Test): Promise<number> {
         const command = takeCommand(received)
         if (command === null) return
         received = received.slice(command.length)
-        const [name = '', key] = command.words
+        const [name = '', first] = command.words
+        // Behind the script and the number of its keys.
+        const key = /^eval/i.test(name) ? command.words[3] : first
         if (name.toLowerCase() === 'multi') queued = []
         if (name.toLowerCase() === 'exec' && queued !== null) {
           socket.write(`*${queued.length}\r\n${queued.join('')}`)

@@ -86,3 +86,28 @@ exports.add = async send => trace(async () => { await null; return await send() 
   const found = database?.queries.filter(({ sql }) => sql === 'get')
   t.match(found, [{ error: /cannot do that/, location: { line: lineOf('awaited') } }])
 })
+
+t.test('an error that a callback gets is no rejection that nobody handles', async t => {
+  const library = join(makeFolder(), 'node_modules', 'limiter')
+  mkdirSync(library, { recursive: true })
+  writeFileSync(
+    join(library, 'index.cjs'),
+    `const ask = call => new Promise(resolve => setImmediate(() => call(resolve)))
+exports.get = client => ask(done => client.get('fail', done))
+exports.run = client => ask(done => client.limit('fail', done))`,
+  )
+  const limiter = createRequire(import.meta.url)(join(library, 'index.cjs'))
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  ioredis.defineCommand('limit', { numberOfKeys: 1, lua: 'return 1' })
+  const { database } = await profileOf(t, async () => {
+    for (const ask of [limiter.get, limiter.run]) t.match(await ask(ioredis), /cannot do that/)
+  })
+  t.match(database?.queries, [
+    { sql: 'get', error: /cannot do that/, location: null },
+    { sql: 'evalsha', error: /cannot do that/, location: null },
+  ])
+  t.same(unhandled, [])
+})

@@ -52,7 +52,11 @@ const expected: Difference[] = [
   { file: 'pretty-print.test.js', tests: /empty plugins$/, why: 'prints all plugins: the pages are one' },
   { file: 'pretty-print.test.js', tests: /routes$|commonPrefix$/, why: pagesAreRoutes },
   { file: 'router-options.test.js', tests: /buildPrettyMeta/, why: pagesAreRoutes },
-  { file: 'schema-feature.test.js', tests: /^Schema controller bucket$/, why: pagesAreAContext },
+  {
+    file: 'schema-feature.test.js',
+    tests: /^Schema controller bucket$|^test assertion count exceeds plan$/,
+    why: pagesAreAContext,
+  },
   { file: 'schema-special-usage.test.js', tests: /^serializer read validator's schemas$/, why: pagesAreAContext },
 ]
 
@@ -74,7 +78,7 @@ const flag = ['--import', join(import.meta.dirname, '../../register.js')]
 console.log(row(['suite', 'tests', 'failed off', 'failed on', 'explained', 'unexplained', 'seconds']))
 for (const suite of positionals.length > 0 ? positionals : suites) await judge(suite)
 
-/** Prints a suite's row, and a line for each test that ends differently. */
+/** Prints a suite's row, and a line for each test that ends differently, without the parts of explained ones. */
 async function judge(suite: string): Promise<void> {
   const began = Date.now()
   const folder = existsSync(suite) ? resolve(suite) : install(suite)
@@ -93,7 +97,7 @@ async function judge(suite: string): Promise<void> {
   const failed = (results: Results) => [...results.values()].filter(({ passed }) => !passed).length
   const counts = [off.size, failed(off), failed(on), explained.length, different.length - explained.length]
   console.log(row([`${name} ${version ?? ''}`, ...counts.map(String), `${Math.round((Date.now() - began) / 1000)}`]))
-  for (const { line } of different) console.log(`  ${line}`)
+  for (const { line, why, isPart } of different) if (why === undefined || !isPart) console.log(`  ${line}`)
   if (different.length > explained.length) process.exitCode = 1
 }
 
@@ -110,7 +114,9 @@ function install(suite: string): string {
     [...source.matchAll(/(?:require\(|from |import\()['"]((?:@[^'"/]+\/)?[^'"./]+)/g)].map(([, name]) => String(name)),
   )
   const wanted = new Set(['fastify', ...loaded].filter(name => name in devDependencies))
-  if (wanted.size > 0) npmInstall(home, ...[...wanted].map(name => `${name}@${devDependencies[name]}`))
+  // What the registry lacks is left out, and the tests that load it fail on both sides.
+  const packages = [...wanted].map(name => `${name}@${devDependencies[name]}`)
+  if (packages.length > 0) npmInstall(home, '--save-optional', ...packages)
   return folder
 }
 
@@ -181,7 +187,7 @@ function differences(off: Results, on: Results) {
     .map(([key, { file, name, test }]) => {
       const why = expected.find(({ file: place, tests }) => place === file && tests.test(test))?.why
       const ends = `off ${end(off.get(key))}, on ${end(on.get(key))}`
-      return { key, file, why, line: [file, name, ends, why ?? 'UNEXPLAINED'].join(' | ') }
+      return { key, file, why, isPart: name !== test, line: [file, name, ends, why ?? 'UNEXPLAINED'].join(' | ') }
     })
 }
 

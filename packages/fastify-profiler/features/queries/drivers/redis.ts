@@ -97,6 +97,7 @@ export const ioredisDriver: Driver = {
       if (prototype === null) continue
       if ('fillResult' in prototype) replaceMethod(prototype, 'exec', exec => watchedMethod(exec, { read, rowsIn }))
       else replaceMethod(prototype, 'sendCommand', watchedSend)
+      replaceMethod(prototype, 'defineCommand', watchedDefine)
     }
   },
 }
@@ -118,7 +119,7 @@ function watchedSend(send: AnyFunction): AnyFunction {
     const call = isNew ? begin(command, watched) : null
     if (isNew) known.add(command)
     const result: unknown = Reflect.apply(send, this, args)
-    if (call?.query.location !== null || !isPromise(result)) return result
+    if (call === null || isHeard(command, call) || !isPromise(result)) return result
     // A library such as BullMQ has lost its caller, and finds it again when its own promise is awaited.
     return followPromise(
       result,
@@ -128,12 +129,37 @@ function watchedSend(send: AnyFunction): AnyFunction {
   }
 }
 
+/** With a callback, nobody handles a promise that follows the command's. */
+function isHeard(command: unknown, { query }: QueryCall): boolean {
+  return query.location !== null || isScriptWithCallback || isFunction(propertyOf(command, 'callback'))
+}
+
+let isScriptWithCallback = false
+
+/** The command of a script does not have its callback. */
+function watchedDefine(define: AnyFunction): AnyFunction {
+  return function defined(this: unknown, ...args: unknown[]): unknown {
+    const result: unknown = Reflect.apply(define, this, args)
+    replaceMethod(this, String(args[0]), run => {
+      return function watchedScript(this: unknown, ...values: unknown[]): unknown {
+        isScriptWithCallback = isFunction(values.at(-1))
+        try {
+          return Reflect.apply(run, this, values)
+        } finally {
+          isScriptWithCallback = false
+        }
+      }
+    })
+    return result
+  }
+}
+
 function begin(command: object, below: AnyFunction): QueryCall | null {
   return driverBoundary.guard(() => {
     const args: unknown = Reflect.get(command, 'args')
     const name: unknown = Reflect.get(command, 'name')
     const call = typeof name === 'string' ? beginQuery(readCommand(name, listOf(args)), below) : null
-    if (call === null || call.query.location === null) return call
+    if (call === null || !isHeard(command, call)) return call
     hear(command, 'resolve', value => call.end(foundBy(call.query.statement, value), value))
     hear(command, 'reject', error => call.fail(error))
     return call
