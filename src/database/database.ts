@@ -9,11 +9,10 @@ import { Changes } from './changes.ts'
 import { causeOf } from './failures.ts'
 import { LockedError } from './directory-lock.ts'
 import { embeddedConfig, type OnCreation, openEmbedded } from './embedded.ts'
-import { defaultLimits, GuardedPool, type Limits } from './guarded-pool.ts'
+import { type ConnectionPool, defaultLimits, GuardedPool, type Limits } from './guarded-pool.ts'
 import { Listener } from './listener.ts'
 import { allSeriesWith, assertOwnTables, migrate, type MigrationSeries, type NewerMigration, seed } from './migrate.ts'
 import type { Migrations } from './migrations.ts'
-import { type ConnectionPool, sendPreparedQueries } from './prepared-queries.ts'
 import { QueryServer } from './query-server.ts'
 import type { Tables } from './tables.ts'
 
@@ -272,7 +271,6 @@ export function assemble(
   closeRest: () => Promise<void> = async () => {},
 ): Database {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  sendPreparedQueries(db, pool)
   return {
     db,
     pool,
