@@ -28,8 +28,6 @@ export interface Database {
   isShared: boolean
   /** The migrations of this program. */
   series: readonly MigrationSeries[]
-  /** What an application adds to the demonstration records. */
-  seeds: Migrations
   /** The migrations that a newer version had applied when the database was opened. This version runs beside them. */
   newer: readonly NewerMigration[]
   close: () => Promise<void>
@@ -80,7 +78,6 @@ export async function openDatabase({
   return {
     ...(await open()),
     series,
-    seeds,
     name: databaseUrl === undefined ? `embedded database in ${dataDir}` : nameOf(databaseUrl),
   }
 }
@@ -279,7 +276,6 @@ export function assemble(
     name: 'database',
     isShared: true,
     series: allSeriesWith(),
-    seeds: {},
     newer: [],
     async close() {
       // Kysely's destroy() would end the pool only if Kysely had used it.
