@@ -39,7 +39,6 @@ export * from './src/errors/http-errors.ts'
 export { sql } from 'kysely'
 export { type Database, openDatabase } from './src/database/database.ts'
 export { addChangeTriggers, type Migration, type Migrations } from './src/database/migrations.ts'
-export { prepareQuery } from './src/database/prepared-queries.ts'
 export * from './src/database/tables.ts'
 
 export { type EntityCache, type EntityMetadata, type EntitySegment, whenRead } from './src/cache/entity-cache.ts'

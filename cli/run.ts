@@ -11,7 +11,7 @@ import { recordAdd, recordChange, recordList, recordRemove, recordShow } from '.
 import { launched, migrate, routes, seed } from './set-up.ts'
 import type { Command, Terminal } from './terminal.ts'
 import { copy, exportAll, recordImport, restore } from './transfer.ts'
-import { userAdd, userList, userPassword } from './users.ts'
+import { userAdd, userPassword } from './users.ts'
 import { describeDatabaseFailure, unlessRefused } from './with-database.ts'
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string }
@@ -26,7 +26,7 @@ function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): 
   const all = [...kinds, ...ownKinds]
   const userCommands = [
     userAdd,
-    userList,
+    recordList(users),
     recordShow(users),
     recordChange(users),
     userPassword,

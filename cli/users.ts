@@ -13,8 +13,7 @@ import { findAccount } from '../src/sign-in/account.ts'
 import { shortestPassword } from '../src/sign-in/passwords.ts'
 import { command, CommandError, flag, text, UsageError } from './command.ts'
 import { findGroup, findRecord, readFields } from './record-options.ts'
-import { recordList } from './records.ts'
-import { isTerminal, listWriter, type Terminal, writeOutcome } from './terminal.ts'
+import { isTerminal, type Terminal, writeOutcome } from './terminal.ts'
 import { allOrNothing, commandAuthor, withDatabase } from './with-database.ts'
 
 export const userAdd = command({
@@ -43,32 +42,6 @@ A password has at least ${shortestPassword} characters.`,
       return await allOrNothing(() => createRecord(db, commandAuthor(terminal), users, user))
     })
     writeOutcome(terminal, `Added ${email}.`, added, json)
-  },
-})
-
-export const userList = command({
-  usage: 'user list [--json]',
-  summary: 'Lists all users with their groups.',
-  options: { json: flag('print each as a line of JSON') },
-  async run(terminal, { json }) {
-    if (json) return await recordList(users).run(['--json'], terminal)
-    const write = listWriter(terminal, json, ['email', 'admin', 'groups'])
-    await withDatabase(terminal, async ({ db }) => {
-      const listed = await db
-        .selectFrom('users')
-        .leftJoin('user_groups', 'user_groups.user_id', 'users.id')
-        .leftJoin('groups', 'groups.id', 'user_groups.group_id')
-        .leftJoin('licenses', 'licenses.id', 'groups.license_id')
-        .select([
-          'email',
-          sql`case when admin then 'admin' end`.as('admin'),
-          sql`string_agg(groups.name || ' of ' || licenses.domain, ', ' order by groups.id)`.as('groups'),
-        ])
-        .groupBy('users.id')
-        .orderBy('email')
-        .execute()
-      if (listed.length > 0) write(listed, ({ email, admin, groups }) => [email, admin, groups])
-    })
   },
 })
 

@@ -1,7 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { EntityCache, EntityMetadata, EntitySegment } from './cache/entity-cache.ts'
-import { prepareQuery } from './database/prepared-queries.ts'
 import { inSerialBatches } from './database/serial-batches.ts'
 import type { Tables } from './database/tables.ts'
 import type { groups, languages, licenseTypes, museums, platforms } from './records/kinds.ts'
@@ -64,10 +63,9 @@ function licensesByDomain(
   cache: EntityCache,
   languages: EntitySegment<readonly Language[]>,
 ): EntitySegment<License | null> {
-  const query = prepareQuery(db, domains =>
-    db
-      // JSON, because PostgreSQL would replan a query with an array each time: it estimates custom plans to be cheaper.
-      .selectFrom(sql<{ asked: string }>`json_array_elements_text(${domains}::json)`.as<'domains'>(sql`domains(asked)`))
+  const load = inSerialBatches(async domains => {
+    const rows = await db
+      .selectFrom(sql<{ asked: string }>`unnest(${domains}::text[])`.as<'domains'>(sql`domains(asked)`))
       .innerJoinLateral(
         ({ selectFrom }) =>
           selectFrom('licenses')
@@ -89,10 +87,8 @@ function licensesByDomain(
             .as('license'),
         join => join.onTrue(),
       )
-      .selectAll('license'),
-  )
-  const load = inSerialBatches(async domains => {
-    const rows = await query(JSON.stringify(domains))
+      .selectAll('license')
+      .execute()
     return new Map(rows.map(row => [row.domain, row]))
   })
   return cache.segment(licenseMetadata, async (domain): Promise<License | null> => {
@@ -111,11 +107,12 @@ export type LicenseType = Readonly<RecordOf<typeof licenseTypes>>
 const licenseTypeMetadata = { table: 'license_types', columns: ['id', 'type'], key: 'id', joins: [] } as const
 
 function licenseTypesById(db: Kysely<Tables>, cache: EntityCache): EntitySegment<LicenseType | null> {
-  const query = prepareQuery(db, id =>
-    db.selectFrom('license_types').select(licenseTypeMetadata.columns).where('id', '=', id),
-  )
   return cache.segment(licenseTypeMetadata, async id => {
-    const [type] = await query(id)
+    const type = await db
+      .selectFrom('license_types')
+      .select(licenseTypeMetadata.columns)
+      .where('id', '=', id)
+      .executeTakeFirst()
     return type === undefined ? null : Object.freeze(type)
   })
 }
@@ -132,15 +129,17 @@ const languageMetadata = {
 
 /** The languages of a license, the default first. */
 function languagesByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Language[]> {
-  const query = prepareQuery(db, licenseId =>
-    db
-      .selectFrom('license_languages')
-      .innerJoin('languages', 'languages.id', 'license_languages.language_id')
-      .select(languageMetadata.columns)
-      .where('license_id', '=', licenseId)
-      .orderBy('position'),
+  return cache.segment(languageMetadata, async licenseId =>
+    Object.freeze(
+      await db
+        .selectFrom('license_languages')
+        .innerJoin('languages', 'languages.id', 'license_languages.language_id')
+        .select(languageMetadata.columns)
+        .where('license_id', '=', licenseId)
+        .orderBy('position')
+        .execute(),
+    ),
   )
-  return cache.segment(languageMetadata, async licenseId => Object.freeze(await query(licenseId)))
 }
 
 export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name' | 'url'>>
@@ -152,16 +151,18 @@ export const museumsOnPage = 100
 
 /** The first page of a license's museums by name, plus one more museum if there is a second page. */
 function museumsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Museum[]> {
-  const query = prepareQuery(db, licenseId =>
-    db
-      .selectFrom('museums')
-      .select(museumMetadata.columns)
-      .where('license_id', '=', licenseId)
-      .orderBy(sortKey(sql.ref('name')))
-      .orderBy('id')
-      .limit(museumsOnPage + 1),
+  return cache.segment(museumMetadata, async licenseId =>
+    Object.freeze(
+      await db
+        .selectFrom('museums')
+        .select(museumMetadata.columns)
+        .where('license_id', '=', licenseId)
+        .orderBy(sortKey(sql.ref('name')))
+        .orderBy('id')
+        .limit(museumsOnPage + 1)
+        .execute(),
+    ),
   )
-  return cache.segment(museumMetadata, async licenseId => Object.freeze(await query(licenseId)))
 }
 
 export type Platform = Readonly<Pick<RecordOf<typeof platforms>, 'id' | 'name'>>
@@ -175,15 +176,17 @@ const platformMetadata = {
 
 /** The platforms that a license is served on, by name. */
 function platformsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Platform[]> {
-  const query = prepareQuery(db, licenseId =>
-    db
-      .selectFrom('license_platforms')
-      .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
-      .select(platformMetadata.columns)
-      .where('license_id', '=', licenseId)
-      .orderBy(sortKey(sql.ref('platforms.name'))),
+  return cache.segment(platformMetadata, async licenseId =>
+    Object.freeze(
+      await db
+        .selectFrom('license_platforms')
+        .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
+        .select(platformMetadata.columns)
+        .where('license_id', '=', licenseId)
+        .orderBy(sortKey(sql.ref('platforms.name')))
+        .execute(),
+    ),
   )
-  return cache.segment(platformMetadata, async licenseId => Object.freeze(await query(licenseId)))
 }
 
 export type Group = Readonly<Pick<RecordOf<typeof groups>, 'id' | 'name'>>
@@ -192,10 +195,16 @@ const groupMetadata = { table: 'groups', columns: ['id', 'name'], key: 'license_
 
 /** The groups whose users may enter a protected license's site. */
 function groupsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Group[]> {
-  const query = prepareQuery(db, licenseId =>
-    db.selectFrom('groups').select(groupMetadata.columns).where('license_id', '=', licenseId).orderBy('id'),
+  return cache.segment(groupMetadata, async licenseId =>
+    Object.freeze(
+      await db
+        .selectFrom('groups')
+        .select(groupMetadata.columns)
+        .where('license_id', '=', licenseId)
+        .orderBy('id')
+        .execute(),
+    ),
   )
-  return cache.segment(groupMetadata, async licenseId => Object.freeze(await query(licenseId)))
 }
 
 /** A user who can sign in. */
@@ -292,15 +301,13 @@ const apiTokenMetadata = {
 
 /** API tokens by their hash. A flood of made-up tokens takes one query at a time, as one of hosts does. */
 function apiTokensByHash(db: Kysely<Tables>, cache: EntityCache): EntitySegment<ApiToken | null> {
-  const query = prepareQuery(db, hashes =>
-    db
-      .selectFrom(sql<{ asked: string }>`json_array_elements_text(${hashes}::json)`.as<'hashes'>(sql`hashes(asked)`))
+  const load = inSerialBatches(async hashes => {
+    const tokens = await db
+      .selectFrom(sql<{ asked: string }>`unnest(${hashes}::text[])`.as<'hashes'>(sql`hashes(asked)`))
       .innerJoin('api_tokens', 'hash', 'asked')
       .select(['id', 'user_id', 'name', 'hash', 'read_only'])
-      .select([milliseconds('last_used_at').as('last_used_at'), milliseconds('expires_at').as('expires_at')]),
-  )
-  const load = inSerialBatches(async hashes => {
-    const tokens = await query(JSON.stringify(hashes))
+      .select([milliseconds('last_used_at').as('last_used_at'), milliseconds('expires_at').as('expires_at')])
+      .execute()
     return new Map(tokens.map(token => [token.hash, Object.freeze(token)]))
   })
   return cache.segment(apiTokenMetadata, async (hash): Promise<ApiToken | null> => (await load(hash)) ?? null)

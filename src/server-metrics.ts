@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { ReadOutcome } from './cache/entity-cache.ts'
-import type { ConnectionCounts, ConnectionPool } from './database/prepared-queries.ts'
+import type { ConnectionCounts, ConnectionPool } from './database/guarded-pool.ts'
 
 interface CountedRequest {
   method: string

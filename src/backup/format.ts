@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
 import type { Line } from '../lines.ts'
+import { kinds } from '../records/kinds.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import { guard } from '../records/validation.ts'
 
@@ -86,30 +87,23 @@ export class RestoreRefusedError extends Error {
   }
 }
 
-/** Whether an export has the table's records. Each table comes after those that it refers to. */
-const areKept: Record<keyof Tables, boolean> = {
-  license_types: true,
-  languages: true,
-  platforms: true,
-  licenses: true,
-  license_languages: true,
-  license_platforms: true,
-  museums: true,
-  groups: true,
-  users: true,
-  user_groups: true,
-  api_tokens: true,
+/** Tables that are in an export, but of no kind of records. */
+const keptWithoutKind = [
+  'api_tokens',
   // Without them, sessions that were signed out of would be valid again.
-  ended_sessions: true,
-  audit: true,
-  // They work for an hour.
-  password_resets: false,
-  // They expire within minutes.
-  sign_in_attempts: false,
+  'ended_sessions',
+  'audit',
+] as const
+/** Tables whose rows end within minutes or an hour, so that no export has them. */
+const notKept = ['password_resets', 'sign_in_attempts'] as const
+
+/** The tables of kinds of records. Each comes after those that it refers to. */
+function tablesOf(kinds: readonly RecordKind[]): string[] {
+  return kinds.flatMap(({ table, links }) => [table, ...Object.values(links).map(link => link.table)])
 }
 
 /** All tables of Portico, kept or not. */
-export const tablesOfPortico: readonly string[] = Object.keys(areKept)
+export const tablesOfPortico: readonly string[] = [...tablesOf(kinds), ...keptWithoutKind, ...notKept]
 
 /** A table whose records are exported, as the database has it. */
 export interface KeptTable {
@@ -132,8 +126,7 @@ export interface Column {
  * @param ownKinds the kinds of records that an application adds to Portico's
  */
 export async function readKeptTables(db: Kysely<Tables>, ownKinds: readonly RecordKind[]): Promise<KeptTable[]> {
-  const own = ownKinds.flatMap(({ table, links }) => [table, ...Object.values(links).map(link => link.table)])
-  const names = [...Object.entries(areKept).flatMap(([name, isKept]) => (isKept ? [name] : [])), ...own]
+  const names = [...tablesOf(kinds), ...keptWithoutKind, ...tablesOf(ownKinds)]
   const { rows } = await sql<Column & { table: string; position: number | null }>`
     select asked.name as table, attname as name, format_type(atttypid, null) as type,
       array_position(indkey::int2[], attnum) as position, pg_get_serial_sequence(asked.name, attname) as sequence

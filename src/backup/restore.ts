@@ -1,8 +1,7 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/database.ts'
-import { type MigrationSeries, seeds } from '../database/migrate.ts'
-import type { Migrations } from '../database/migrations.ts'
+import { type MigrationSeries, seedTable } from '../database/migrate.ts'
 import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
 import { type Line, linesOf } from '../lines.ts'
@@ -43,7 +42,7 @@ const longestBanner = 10
  * @throws {RestoreRefusedError} if the database is not empty, or the export is damaged or of another program or version
  */
 export async function restoreRecords(
-  { db, series, seeds }: Pick<Database, 'db' | 'series' | 'seeds'>,
+  { db, series }: Pick<Database, 'db' | 'series'>,
   ownKinds: readonly RecordKind[],
   input: AsyncIterable<Buffer | string>,
   onProgress: (records: number) => void,
@@ -57,7 +56,7 @@ export async function restoreRecords(
       // Others may read meanwhile, and write after it.
       const names = sql.join(tables.map(({ name }) => sql.table(name)))
       await sql`lock table ${names} in share row exclusive mode`.execute(transaction)
-      await emptyDatabase(transaction, tables, seeds)
+      await emptyDatabase(transaction, tables)
       return await new Restoration(transaction, series, tables, onProgress).restore(first, lines)
     })
   } finally {
@@ -227,73 +226,33 @@ function tableOf(line: number, name: string, columns: unknown, tables: readonly 
   return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
 }
 
-/** More records than a table has of the demonstration. */
-const mostSeeded = 100
-
-/** The lines of the audit that the command "seed" does not write. */
-const notSeeded = sql`action <> 'add'`
-
-interface Sample {
-  table: string
-  record: string
-}
-
 /**
  * Removes the demonstration records, if there are only these and nobody has changed them.
- * @throws {RestoreRefusedError} if there are other records, rows of other tables that refer to records, or lines of the
- * audit that say what was done to them
+ * @throws {RestoreRefusedError} if there are other records, or rows of other tables that refer to records
  */
-async function emptyDatabase(db: Kysely<Tables>, tables: readonly KeptTable[], own: Migrations): Promise<void> {
-  const referring = await readReferringTables(db, tables)
-  if (referring.length > 0) throw notEmpty(referring)
-  const found = await readSamples(db, tables)
-  const isMore = tables.some(({ name }) => found.filter(({ table }) => table === name).length > mostSeeded)
-  const isEmpty = found.length === 0
-  if (!isEmpty && (isMore || JSON.stringify(found) !== JSON.stringify(await seedAgain(db, tables, own)))) {
-    throw notEmpty(found.map(({ table }) => table))
+async function emptyDatabase(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<void> {
+  const used = [...(await readReferringTables(db, tables)), ...(await readUsedTables(db, tables))]
+  if (used.length > 0) {
+    const names = new Set(used.map(table => table.replaceAll('_', ' ')))
+    throw new RestoreRefusedError(undefined, `The database is not empty: it has ${[...names].join(', ')}.`)
   }
-  await removeAll(db, tables)
-}
-
-function notEmpty(tables: readonly string[]): RestoreRefusedError {
-  const names = new Set(tables.map(table => table.replaceAll('_', ' ')))
-  return new RestoreRefusedError(undefined, `The database is not empty: it has ${[...names].join(', ')}.`)
-}
-
-/** Replaces all records by those of the demonstration. */
-async function seedAgain(db: Kysely<Tables>, tables: readonly KeptTable[], own: Migrations): Promise<Sample[]> {
-  await removeAll(db, tables)
-  for (const { sequence } of tables.flatMap(({ columns }) => columns)) {
-    if (sequence !== null) await sql`alter sequence ${sql.raw(sequence)} restart`.execute(db)
-  }
-  for (const { up } of Object.values({ ...seeds, ...own })) await up(db)
-  return await readSamples(db, tables)
-}
-
-async function removeAll(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<void> {
   // Not truncated, because that would lock readers out.
   for (const { name } of tables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(db)
 }
 
-async function readSamples(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<Sample[]> {
-  const samples: Sample[] = []
-  for (const { name, columns, key } of tables) {
-    const { rows } = await sql<{ record: string }>`
-      select to_json(records)::text as record
-      from (
-        select ${sql.join(columns.map(comparable))} from ${sql.table(name)}
-        where ${name === 'audit' ? notSeeded : sql`true`}
-        order by ${sql.join(key.map(column => sql.ref(column)))} limit ${mostSeeded + 1}
-      ) as records`.execute(db)
-    samples.push(...rows.map(({ record }) => ({ table: name, record })))
+/** Finds the tables that have other rows than those that the transactions of the demonstration wrote. */
+async function readUsedTables(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<string[]> {
+  const { rows: seeded } = await sql<{ exists: boolean }>`
+    select to_regclass(${seedTable}) is not null as exists`.execute(db)
+  const ofSeeds = seeded[0]?.exists
+    ? sql`where xmin::text not in (select xmin::text from ${sql.table(seedTable)})`
+    : sql``
+  const used: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await sql`select from ${sql.table(name)} ${ofSeeds} limit 1`.execute(db)
+    if (rows.length > 0) used.push(name)
   }
-  return samples
-}
-
-/** The demonstration has other times in each database. */
-function comparable({ name, type }: Column): RawBuilder<unknown> {
-  const column = sql.ref(name)
-  return type === 'timestamp with time zone' ? sql`${column} is not null as ${sql.id(name)}` : column
+  return used
 }
 
 /**

@@ -9,11 +9,10 @@ import { Changes } from './changes.ts'
 import { causeOf } from './failures.ts'
 import { LockedError } from './directory-lock.ts'
 import { embeddedConfig, type OnCreation, openEmbedded } from './embedded.ts'
-import { defaultLimits, GuardedPool, type Limits } from './guarded-pool.ts'
+import { type ConnectionPool, defaultLimits, GuardedPool, type Limits } from './guarded-pool.ts'
 import { Listener } from './listener.ts'
 import { allSeriesWith, assertOwnTables, migrate, type MigrationSeries, type NewerMigration, seed } from './migrate.ts'
 import type { Migrations } from './migrations.ts'
-import { type ConnectionPool, sendPreparedQueries } from './prepared-queries.ts'
 import { QueryServer } from './query-server.ts'
 import type { Tables } from './tables.ts'
 
@@ -29,8 +28,6 @@ export interface Database {
   isShared: boolean
   /** The migrations of this program. */
   series: readonly MigrationSeries[]
-  /** What an application adds to the demonstration records. */
-  seeds: Migrations
   /** The migrations that a newer version had applied when the database was opened. This version runs beside them. */
   newer: readonly NewerMigration[]
   close: () => Promise<void>
@@ -81,7 +78,6 @@ export async function openDatabase({
   return {
     ...(await open()),
     series,
-    seeds,
     name: databaseUrl === undefined ? `embedded database in ${dataDir}` : nameOf(databaseUrl),
   }
 }
@@ -272,7 +268,6 @@ export function assemble(
   closeRest: () => Promise<void> = async () => {},
 ): Database {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  sendPreparedQueries(db, pool)
   return {
     db,
     pool,
@@ -281,7 +276,6 @@ export function assemble(
     name: 'database',
     isShared: true,
     series: allSeriesWith(),
-    seeds: {},
     newer: [],
     async close() {
       // Kysely's destroy() would end the pool only if Kysely had used it.

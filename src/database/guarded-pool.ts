@@ -2,7 +2,26 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import type pg from 'pg'
 import type { Availability } from './availability.ts'
 import { isCondition, isUnanswered, unavailable } from './failures.ts'
-import type { ConnectionCounts, ConnectionPool, QueryConnection } from './prepared-queries.ts'
+
+/** The part of pg's PoolClient that is used without Kysely. */
+export interface QueryConnection {
+  query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
+  release(destroy?: boolean): void
+}
+
+export interface ConnectionPool {
+  connect(): Promise<QueryConnection>
+  /** Undefined if it does not keep its connections. */
+  readonly counts?: () => ConnectionCounts
+}
+
+export interface ConnectionCounts {
+  /** Open connections, in use or not. */
+  size: number
+  idle: number
+  /** Callers that wait for a connection. */
+  waiting: number
+}
 
 /** The longest waits of a request, in milliseconds unless stated otherwise. */
 export interface Limits {

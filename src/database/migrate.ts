@@ -10,13 +10,13 @@ export interface MigrationSeries {
 }
 
 /** The demonstration records, which the embedded database gets on its first start. */
-export const seeds: Migrations = {
+const seeds: Migrations = {
   '0001-demonstration': { up: addDemonstration },
 }
 
 const migrationTable = 'portico_migrations'
 const ownMigrationTable = 'site_migrations'
-const seedTable = 'portico_seeds'
+export const seedTable = 'portico_seeds'
 
 /** The tables that say what has been applied. */
 export const migrationTables = [migrationTable, ownMigrationTable, seedTable]

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { reasonOf } from '../errors/start-error.ts'
 import { makeMessage, wholeMessages } from './client-messages.ts'
-import type { ConnectionPool } from './prepared-queries.ts'
+import type { ConnectionPool } from './guarded-pool.ts'
 
 /**
  * In milliseconds, for a command to send its next message, and to read an answer. Meanwhile the server itself cannot

@@ -375,21 +375,15 @@ test('demonstration records that rows of other tables refer to are kept', async 
   await sql`drop table visits, "Site visits"`.execute(db)
 })
 
-for (const [what, change] of [
-  ['changed', sql`update licenses set name = 'Mine' where domain = 'localhost'`],
-  ['stripped of a time', sql`update licenses set updated_at = null where domain = 'localhost'`],
-  ['added', sql`insert into museums (license_id, name) values (1, 'Mine')`],
-  ['removed', sql`delete from museums where id = 1`],
+for (const [what, table, change] of [
+  ['changed', 'licenses', sql`update licenses set name = 'Mine' where domain = 'localhost'`],
+  ['added', 'museums', sql`insert into museums (license_id, name) values (1, 'Mine')`],
 ] as const) {
   test(`a database whose demonstration records were ${what} is not empty`, async t => {
-    await sql`alter table licenses alter column updated_at drop not null`.execute(db)
-    await sql`alter table licenses disable trigger licenses_touch_updated_at`.execute(db)
     await seedAgain()
     await change.execute(db)
-    await refuses(t, /The database is not empty: it has license types, languages, [a-z, ]+, museums, groups\.$/)
+    await refuses(t, `Nothing was restored. The database is not empty: it has ${table}.`)
     await removeRecords(database)
-    await sql`alter table licenses enable trigger licenses_touch_updated_at`.execute(db)
-    await sql`alter table licenses alter column updated_at set not null`.execute(db)
   })
 }
 

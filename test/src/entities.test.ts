@@ -106,22 +106,10 @@ t.test('The licenses of hosts that are requested together are loaded in one quer
   const asked = ['one.test', 'none.test', 'two.test', ...hostile]
   const licenses = await Promise.all(asked.map(domain => entities.licenses.read(domain)))
   stop()
-  t.equal(queries.filter(query => query.includes('json_array_elements_text')).length, 1)
+  t.equal(queries.filter(query => query.includes('unnest')).length, 1)
   const [one, , two, ...others] = licenses
   t.match([one, two], [{ name: 'one.test' }, { name: 'two.test' }])
   t.strictSame(new Set([licenses[1], ...others]), new Set([null]))
-})
-
-t.test('A column can be read after its type has changed', async t => {
-  const before = await heard(addLicense(database, { domain: 'before.test', museums: ['Before'] }))
-  const after = await heard(addLicense(database, { domain: 'after.test', museums: ['After'] }))
-  t.match(await entities.licenses.read('before.test'), { name: 'Museum' })
-  t.match(await entities.museums.read(before), [{ name: 'Before' }])
-  for (const table of ['licenses', 'museums']) {
-    await sql`alter table ${sql.table(table)} alter column name type varchar(300)`.execute(db)
-  }
-  t.match(await entities.licenses.read('after.test'), { name: 'Museum' })
-  t.match(await entities.museums.read(after), [{ name: 'After' }])
 })
 
 t.test("The error of a failed query has PostgreSQL's code, and the caller in its stack", async t => {
