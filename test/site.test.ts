@@ -217,7 +217,7 @@ t.test('seeds that code adds have one line in the audit each, and a restore repl
       },
     },
   }
-  const { print, json, refusal, type } = commandsOn({ ...database, seeds }, { additions: { ...additions, seeds } })
+  const { print, json, refusal, type } = commandsOn(database, { additions: { ...additions, seeds } })
   const exported = await print('export')
   const withoutTime = (text: string) => text.slice(text.indexOf('\n'))
   const begin = async () => {
