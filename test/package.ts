@@ -78,15 +78,7 @@ t.test('the package has what it needs to run and to be typed, and no tests', asy
 
 await t.test('the example passes the type checker', async t => {
   const settings = [
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--types',
-    'node',
-    '--skipLibCheck',
-    '--noEmit',
+    ...['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--skipLibCheck', '--noEmit'],
     '--allowImportingTsExtensions',
   ]
   const told = await run(folder, 'tsc', [...settings, 'site.test.ts']).catch(({ stdout }: { stdout: string }) => stdout)

@@ -41,18 +41,13 @@ for (const [header, locale] of [
   ['en;q=0.2, pt-br;q=0.8', 'pt-BR'],
   ['en;q=0, *', 'de'],
   ['zh', 'zh-Hant'],
-  ['pt-PT, pt;q=0.9, en;q=0.8', 'pt-BR'],
   ['fr', 'de'],
   ['', 'de'],
-  ['*', 'de'],
   [';;;,,,q=', 'de'],
-  ['en;q=banana', 'de'],
   ['\u00fc\u00df', 'de'],
   ['a-'.repeat(5000), 'de'],
-  [`${'xx,'.repeat(500)}en`, 'en'],
   [`${made(99)},en`, 'en'],
   [`${made(100)},en`, 'de'],
-  [`en${'-a'.repeat(20)}`, 'en'],
   [`en${'-a'.repeat(7000)}`, 'de'],
 ] as const) {
   t.test(`Accept-Language: ${header.slice(0, 40)} is answered in ${locale}`, async t => {

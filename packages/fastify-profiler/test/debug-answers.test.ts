@@ -304,12 +304,8 @@ t.test('the toolbar is only added where the body ends, not where its end tag is 
     `<body>x<!-- </body> --><p title="</body>">${here}</BODY >\n</html><!-- in 3 ms -->\n`,
     `<body>x${here}</body><script src="/live.js"></script><script>live()</script></html>`,
     '<body>x<script>a.write("<body></body><script>b()<\\/script></html>")</script></html>',
-    '<body>x<script>a = "</body><!--"</script>y<!-- end -->',
-    '<body><a title="</body><!--">x</a><!-- end -->',
-    '<body><textarea></body></textarea>',
-    '<body>x<script src="</body>"',
-    '<body>text</body',
-    'text',
+    ...['<body>x<script>a = "</body><!--"</script>y<!-- end -->', '<body><a title="</body><!--">x</a><!-- end -->'],
+    ...['<body><textarea></body></textarea>', '<body>x<script src="</body>"', '<body>text</body', 'text'],
   ]) {
     body = text.replace(here, '')
     const response = await app.inject({ url: '/page', headers: browser })

