@@ -192,7 +192,7 @@ t.test('the parameters of other statements are shown', async t => {
   await heardOf(database, () => addLicense(database, { domain: 'other.test' }))
   const response = await app.inject({ url: '/other', headers: { host: 'other.test' } })
   const { queries } = await panelOf<DatabaseUse>(app, response, 'database')
-  t.match(queries, [{ parameters: ['["other.test"]', '1'] }])
+  t.match(queries, [{ parameters: [['other.test'], 1] }])
 })
 
 t.test('the secrets that sign cookies are masked wherever they appear', async t => {
