@@ -185,7 +185,9 @@ function differences(off: Results, on: Results) {
   return [...new Map([...on, ...off])]
     .filter(([key]) => end(off.get(key)) !== end(on.get(key)))
     .map(([key, { file, name, test }]) => {
-      const why = expected.find(({ file: place, tests }) => place === file && tests.test(test))?.why
+      const why = expected.find(
+        ({ file: place, tests }) => place === file && [test, name].some(text => tests.test(text)),
+      )?.why
       const ends = `off ${end(off.get(key))}, on ${end(on.get(key))}`
       return { key, file, why, isPart: name !== test, line: [file, name, ends, why ?? 'UNEXPLAINED'].join(' | ') }
     })
