@@ -7,7 +7,7 @@ import {
   NotFoundHttpError,
   UnauthorizedHttpError,
 } from '../src/errors/http-errors.ts'
-import { findReset, isPassword, replacePassword, useReset } from '../src/records/passwords.ts'
+import { findReset, isPassword, replacePassword, useReset } from '../src/records/password-resets.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
 import { answerWithForm, bodyLimit, isForm, refuse, sendPage, siteOf, takeForms, textOf } from './credential-form.ts'
@@ -101,7 +101,7 @@ function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
       }
       // The next request may arrive before the database's notification.
       entityCache.change('users', user.id)
-      request.log.info({ user: user.id }, 'Changed the own password')
+      request.log.info({ user: user.id }, 'Changed their own password')
       // The new password ends all sessions. This one goes on as a new one, remembered if it was.
       reply.signIn(
         { id: user.id, fingerprint: fingerprintOf(hash) },

@@ -114,7 +114,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
     cookieSecrets: listOf(read('COOKIE_SECRET')),
     defaultLocale: read('DEFAULT_LOCALE'),
   }
-  // Even on another address: a scraper with the wrong one would reach the sites.
+  // On any address: a scraper with the wrong host must not reach a site.
   if (config.metricsPort === config.port && config.port !== 0) {
     throw new StartError('METRICS_PORT must differ from PORT.')
   }

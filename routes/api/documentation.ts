@@ -6,9 +6,6 @@ import type {} from '../../plugins/record-kinds.ts'
 import { etagOf } from '../../src/http/etag.ts'
 import { auditLines } from '../../src/records/audit.ts'
 import { exampleId } from '../../src/records/fields.ts'
-import { longestEmail } from '../../src/sign-in/account.ts'
-import { longestPassword } from '../../src/sign-in/passwords.ts'
-import { problem } from './answers.ts'
 import documentationPage from './documentation-page.ts'
 
 const description = `The records of Portico. This page is generated from [/api/openapi.json](/api/openapi.json).
@@ -43,7 +40,6 @@ async function documentation(app: FastifyInstance) {
       servers: [{ url: '/', description: 'This site.' }],
       tags: [
         ...[...app.recordKinds, auditLines].map(({ plural, purpose }) => ({ name: plural, description: purpose })),
-        { name: 'sign in', description: 'The session of a browser.' },
       ].sort((one, other) => one.name.localeCompare(other.name, 'en')),
       components: {
         securitySchemes: {
@@ -61,7 +57,6 @@ async function documentation(app: FastifyInstance) {
         },
       },
       security: [{ session: [] }, { token: [] }],
-      paths: { '/login': { post: signIn } },
     },
     transformObject: nameSchemas,
   })
@@ -80,50 +75,6 @@ async function documentation(app: FastifyInstance) {
 function documentOf(app: FastifyInstance) {
   const text = JSON.stringify(app.swagger())
   return { bytes: Buffer.from(text), etag: etagOf(text) }
-}
-
-const retryAfter = {
-  'Retry-After': { schema: { type: 'integer' as const }, description: 'The seconds to wait.' },
-}
-
-/** POST /login, written by hand because that route is outside the API. */
-const signIn = {
-  tags: ['sign in'],
-  operationId: 'signIn',
-  summary: 'Sign in',
-  description: 'Starts a session. Scripts do better with an API token, which needs no cookie.',
-  security: [],
-  requestBody: {
-    required: true,
-    content: {
-      'application/json': {
-        schema: {
-          type: 'object' as const,
-          required: ['email', 'password'],
-          properties: {
-            email: { type: 'string' as const, minLength: 1, maxLength: longestEmail },
-            password: { type: 'string' as const, minLength: 1, maxLength: longestPassword, writeOnly: true },
-            remember: {
-              type: 'boolean' as const,
-              default: false,
-              description: 'Whether the session lasts for 30 days instead of until the browser is closed.',
-            },
-          },
-        },
-      },
-    },
-  },
-  responses: {
-    '204': {
-      description: 'The session cookie is set.',
-      headers: { 'Set-Cookie': { schema: { type: 'string' as const } } },
-    },
-    ...problem(400, 'The e-mail address or the password is missing or too long.', 'email is missing.'),
-    ...problem(401, 'The e-mail address or the password is wrong.', 'The e-mail address or the password is wrong.'),
-    ...problem(403, 'The request came from another site.', 'The request came from another site, so it was refused.'),
-    ...problem(429, 'There were too many attempts.', 'Too many attempts to sign in.', retryAfter),
-    ...problem(503, 'The database cannot be reached.', 'This site is temporarily unavailable.', retryAfter),
-  },
 }
 
 /** Keys whose values are data, not schemas. */

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { type MigrationSeries, seedTable } from '../database/migrate.ts'
 import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
-import { type Line, linesOf } from '../lines.ts'
+import { type Line, linesOf } from '../byte-lines.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import {
   areNames,

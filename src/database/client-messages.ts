@@ -12,7 +12,7 @@ const longestOf = new Map<string, number>([
 /** Replaces a client's first message: a malformed one would end PGlite, which ignores what it says anyway. */
 const startup = makeMessage('', '\0\x03\0\0user\0postgres\0database\0postgres\0\0')
 
-/** Follows each message, or a COPY FROM STDIN without data would end PGlite. PostgreSQL ignores it anywhere else. */
+/** Sent after each message: PGlite dies of a COPY FROM STDIN without data. PostgreSQL ignores it anywhere else. */
 const noData = makeMessage('f', 'this connection takes no data\0')
 
 /**

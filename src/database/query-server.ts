@@ -69,7 +69,7 @@ export class QueryServer {
     const client = await this.#pool.connect()
     try {
       const session = this.#connect().on('error', ({ cause }) => fail(serverHasDied, reasonOf(cause)))
-      // At the end, the socket stays open for now.
+      // The socket is closed after the turn, not here.
       const chunks = socket.iterator({ destroyOnReturn: false })
       await pipeline(chunks, timelyMessages, session, timelyRead, socket, { end: false })
     } finally {

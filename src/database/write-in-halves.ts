@@ -3,7 +3,7 @@ import type { Tables } from './tables.ts'
 
 /**
  * Writes items within a transaction. If the database refuses them, halves them until it has found each that is wrong.
- * Each half is written by itself, so an item may be refused for a unique value that a later one would have changed.
+ * The halves are written one after the other, so an item may be refused for a value that a later one would have freed.
  * @param reasonOf why the database refuses items, or undefined for an error that has another cause
  * @param refuse called with each item that is wrong; may throw to stop
  */

@@ -1,6 +1,6 @@
 import { pipeline, type Readable } from 'node:stream'
 import { parse } from 'csv-parse'
-import { linesOf } from '../lines.ts'
+import { linesOf } from '../byte-lines.ts'
 import { fromText, isNullable } from './validation.ts'
 import type { RecordKind } from './record-kind.ts'
 

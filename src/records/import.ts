@@ -119,7 +119,7 @@ export async function importRecords(
     }
 
     async function writeBatch(batch: readonly Candidate[]): Promise<void> {
-      // Those of an attempt that fails would be refused twice.
+      // Refusals of an attempt are kept only if it succeeds.
       const refused: BadLine[] = []
       const remember: Refuse = (line, reason) => refused.push({ line, reason })
       const known = await withKnownReferences(transaction, kind, batch, remember)
