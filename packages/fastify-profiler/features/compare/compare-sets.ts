@@ -92,10 +92,9 @@ export function setSentence({ before, since, verdict }: SetComparison): string {
   }
   const { change, difference } = verdict
   const claim = change === 'none' ? 'No difference' : `Since then ${formatDuration(Math.abs(difference))} ${change}`
-  const hasQueries = before.queries.most + since.queries.most > 0
-  const from = hasQueries ? `${count(before.queries.median, 'query', 'queries')}, ` : ''
-  const to = hasQueries ? `${since.queries.median}, ` : ''
-  return `${claim}, ${surenessText(verdict)}: ${from}${formatDuration(before.duration.median)} → ${to}${formatDuration(since.duration.median)}`
+  const [from, to] = [before.queries.median, since.queries.median]
+  const queries = from === to ? '' : `, ${from} → ${count(to, 'query', 'queries')}`
+  return `${claim}, ${surenessText(verdict)}: ${formatDuration(before.duration.median)} → ${formatDuration(since.duration.median)}${queries}`
 }
 
 /** How many requests a set has, and how many of them failed. */

@@ -18,6 +18,7 @@ import {
   count,
   cut,
   formatBytes,
+  formatAge,
   formatDuration,
   formatMilliseconds,
   formatTime,
@@ -150,7 +151,9 @@ ${renderFacts([...factsOf(request, later), link], place, `Facts of ${side}`)}</s
 }
 
 function distanceText(milliseconds: number): string {
-  return `${formatDuration(Math.abs(milliseconds))} ${milliseconds < 0 ? 'earlier' : 'later'}`
+  const distance = Math.abs(milliseconds)
+  const text = distance < 1000 ? formatDuration(distance) : formatAge(0, distance).replace(/ ago$/, '')
+  return `${text} ${milliseconds < 0 ? 'earlier' : 'later'}`
 }
 
 /** The URL of the comparison of two requests. */

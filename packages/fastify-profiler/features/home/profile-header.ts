@@ -40,7 +40,7 @@ export function renderProfileHeader(context: ViewContext, { actions, caused, see
   const { base, profile } = context
   const facts = [...profileFacts(profile, seen, when), ...relationFacts(profile, caused, base)]
   const tone = statusTone(profile.status)
-  const isSilent = tone === 'good' && failedCalls(profile).length > 0
+  const isSilent = tone === 'good' && (failedCalls(profile).length > 0 || profile.logs.some(({ level }) => level >= 50))
   return html`<section class="request ${isSilent ? 'warning' : tone}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, 1)}
 ${actions}</div>
@@ -115,7 +115,7 @@ export function renderProfileActions(
 
 /** What it cost to profile a request. */
 export function renderCost({ cost: { trace, collect, store } }: Profile): Markup {
-  return html`<p>Profiling took ${formatCost(trace + collect)}: ${formatCost(trace)} during the request, ${formatCost(collect)} after the response.${store > 0 && ` Storing the previous profile took ${formatCost(store)}.`}</p>`
+  return html`<p>Profiling took ${formatCost(trace + collect)}: ${formatCost(trace)} up to the response, ${formatCost(collect)} after it.${store > 0 && ` Storing the previous profile took ${formatCost(store)}.`}</p>`
 }
 
 /** In microseconds below a millisecond, where most costs are. */

@@ -33,7 +33,7 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
   name: 'http-client',
   label: 'HTTP client',
   read: ({ http }) => http,
-  badge: data => ({ text: String(data.count), tone: toneOf(data) }),
+  badge: data => ({ text: data.failed > 0 ? `${data.failed} failed` : String(data.count), tone: toneOf(data) }),
   toolbarItem: data => ({
     label: 'HTTP',
     value: `${data.count.toLocaleString('en')} · ${formatDuration(data.duration)}`,
@@ -78,7 +78,9 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
         rows: calls.map(call => [
           callText(call),
           call.location === null ? null : { place: call.location },
-          call.status ?? '–',
+          call.status !== null && call.status >= 500
+            ? { badge: String(call.status), tone: 'error' }
+            : (call.status ?? '–'),
           call.size === null ? '–' : formatNumber(call.size / 1000),
           call.head === null ? '–' : formatMilliseconds(call.head),
           call.duration === null ? '–' : formatMilliseconds(call.duration),

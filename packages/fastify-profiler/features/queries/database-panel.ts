@@ -150,12 +150,14 @@ function renderRow(group: QueryGroup, data: DatabaseUse, scale: ListScale, conte
   const { first, queries, number, duration } = group
   const { isSized, longest, whole } = scale
   const waited = Math.max(...queries.map(query => query.waited))
-  const last = number + queries.length - 1
+  const last = data.queries.lastIndexOf(queries.at(-1) ?? first) + 1
+  const between = last - number < queries.length ? '–' : '…'
+  const error = queries.find(query => query.error !== null)?.error
   const isRepeated =
     data.repetitions.some(({ sql }) => statementShape(sql) === statementShape(first.sql)) && queries.length > 1
   const isOver = queries.some(query => query.duration !== null)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
-  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span>${isSized && html`<span class="number only-wide">${kilobytes(queries)}</span>`}<span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
+  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}${between}${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span>${isSized && html`<span class="number only-wide">${kilobytes(queries)}</span>`}<span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${error != null && html`${renderBadge('failed', 'error')} <span class="error">${error.slice(0, STATEMENT_LENGTH)}</span> `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
 ${renderQueryBody(group, context)}</details><span class="at cut">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
 }
 
@@ -214,7 +216,7 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
   name: 'database',
   label: 'Database',
   read: ({ database }) => database,
-  badge: data => ({ text: String(data.count), tone: toneOf(data) }),
+  badge: data => ({ text: data.failed > 0 ? `${data.failed} failed` : String(data.count), tone: toneOf(data) }),
   toolbarItem: (data, context) => ({
     label: 'SQL',
     value: `${data.count.toLocaleString('en')} · ${formatDuration(data.duration)}`,

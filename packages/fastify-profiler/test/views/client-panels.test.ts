@@ -50,7 +50,7 @@ t.test('an HTTP request without a response is shown with its error and caller, a
       ],
     },
   ])
-  t.match(httpClientPanel.badge?.(data), { text: '3', tone: 'error' })
+  t.match(httpClientPanel.badge?.(data), { text: '1 failed', tone: 'error' })
 })
 
 t.test('an HTTP request has its status, size and times', async t => {

@@ -29,7 +29,7 @@ t.test('a route that became faster, slower or stayed says so, with its medians',
   )
   t.equal(setSentence(faster), 'Since then 10.0 ms faster, certain: 20.0 ms → 10.0 ms')
   const slower = setsOf({ duration: 10, size: null }, { duration: 20 })
-  t.match(setSentence(slower), /^Since then 10\.0 ms slower, certain: \d+ queries, 10\.0 ms → \d+, 20\.0 ms$/)
+  t.match(setSentence(slower), /^Since then 10\.0 ms slower, certain: 10\.0 ms → 20\.0 ms$/)
   const equal = setsOf({ duration: 10 }, { duration: 10 })
   t.match(setSentence(equal), /^No difference, equal: /)
   t.match(setBlocks(equal, ''), [{}, { text: 'Judged by 9 requests like A and 9 like B.' }])

@@ -130,11 +130,11 @@ t.test("the page starts with what was left out and ends with the profiler's cost
   const dropped = [{ what: 'spans', count: 9990, why: 'A profile keeps 1,000.' }]
   t.match(
     page('request', { dropped, notes: ['A note.'] }),
-    /spans: 9,990 left out\. A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs during the request, 31 µs after the response\. Storing the previous profile took 22 µs\.</s,
+    /spans: 9,990 left out\. A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs up to the response, 31 µs after it\. Storing the previous profile took 22 µs\.</s,
   )
   t.match(
     page('request', { cost: { trace: 900, collect: 23_439, store: 0 } }),
-    'took 24.3 ms: 900 µs during the request, 23.4 ms after the response.',
+    'took 24.3 ms: 900 µs up to the response, 23.4 ms after it.',
   )
 })
 
