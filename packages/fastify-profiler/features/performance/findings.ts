@@ -344,14 +344,12 @@ const tones: Partial<Record<Finding['what'], 'error' | 'neutral'>> = {
 }
 
 /** The findings, each with its line. */
-export function findingsBlock(
-  findings: readonly Finding[],
-  { duration, samples }: Profile,
-): Extract<Block, { findings: unknown }> {
+export function findingsBlock(findings: readonly Finding[], profile: Profile): Extract<Block, { findings: unknown }> {
   return {
     findings: findings.map(finding => {
-      const [claim, remedy] = findingText(finding, duration)
-      const isAsked = samples !== undefined && typeof remedy === 'string'
+      const [claim, remedy] = findingText(finding, profile.duration)
+      // Only a feature that may be missing adds samples.
+      const isAsked = 'samples' in profile && typeof remedy === 'string'
       const detail = isAsked ? remedy.replace(sampling, 'The CPU panel shows which functions.') : remedy
       const places = 'repetition' in finding ? finding.repetition.locations : [finding.location ?? []].flat()
       const tone = tones[finding.what] ?? 'warning'
