@@ -165,10 +165,15 @@ function findPlace(subject: AnyFunction): Location | null {
 
 function fileOf(script: string, session: InstanceType<typeof import('node:inspector').Session>): string | undefined {
   if (!scripts.has(script)) {
-    // Names all scripts in a fifth of the time that Debugger.enable takes, which hashes their texts.
+    // Quicker than Debugger.enable, which hashes the texts of all scripts.
     session.post('Profiler.getBestEffortCoverage', (_error, { result }) => {
       for (const { scriptId, url } of result) scripts.set(scriptId, pathOf(url))
     })
+  }
+  // The coverage lacks a script of which no function has run.
+  if (!scripts.has(script)) {
+    session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, pathOf(params.url)))
+    session.post('Debugger.enable')
   }
   return scripts.get(script)
 }

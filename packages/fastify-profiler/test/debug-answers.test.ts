@@ -532,7 +532,7 @@ t.test('a page written to the raw response without hijacking is treated like any
   }
 })
 
-t.test('a page that is written before the response ends gets the toolbar, unless it goes on', async t => {
+t.test('what a handler writes to the raw response stays as it is', async t => {
   const app = await profiledApp(t)
   const writers: Record<string, (raw: ServerResponse) => unknown> = {
     once: raw => raw.end(),
@@ -541,25 +541,21 @@ t.test('a page that is written before the response ends gets the toolbar, unless
       await turns()
       raw.end()
     },
-    trailed: raw => raw.end(),
+    failing: raw => raw.end(raw.headersSent ? '<!-- failed -->' : undefined),
   }
   app.get<{ Params: { how: string } }>('/:how', (request, { raw }) => {
-    const { how } = request.params
-    raw.writeHead(200, { 'content-type': 'text/html', ...(how === 'trailed' && { trailer: 'x-end' }) })
-    // As Fastify until 5.8 sends every body.
+    raw.writeHead(200, { 'content-type': 'text/html' })
     raw.write(page)
-    writers[how]?.(raw)
+    writers[request.params.how]?.(raw)
   })
-  for (const [how, hasToolbar, ending] of [
-    ['once', true, ''],
-    ['twice', false, '<!-- more -->'],
-    ['later', false, ''],
-    ['trailed', false, ''],
+  for (const [how, ending] of [
+    ['once', ''],
+    ['twice', '<!-- more -->'],
+    ['later', ''],
+    ['failing', '<!-- failed -->'],
   ] as const) {
-    const { body, headers } = await app.inject({ url: `/${how}`, headers: browser })
-    t.equal(body.includes('toolbar.js'), hasToolbar, how)
-    if (hasToolbar) t.equal(headers['content-length'], String(Buffer.byteLength(body)))
-    else t.equal(body, page + ending)
+    const { body } = await app.inject({ url: `/${how}`, headers: browser })
+    t.equal(body, page + ending, how)
   }
 })
 

@@ -9,6 +9,7 @@ import type { Recorders } from './recorders.ts'
 export type Replace = (body: Buffer) => Buffer | null
 
 export interface AnswerObserver {
+  isReplied(): boolean
   /** Called once, before the head is written. Headers can be added until then. */
   beforeHead(response: ServerResponse): void
   /** Returns a function that replaces the complete body, or null. Called after `beforeHead`. */
@@ -270,7 +271,7 @@ class BodyReplacement {
   keep(args: unknown[]): boolean {
     const [chunk] = args
     const mayBeAll = this.#held !== null && this.#chunk === null && args.length === 1 && isBody(chunk)
-    if (!mayBeAll || this.#response.hasHeader('trailer')) return false
+    if (!mayBeAll || !this.#observer.isReplied() || this.#response.hasHeader('trailer')) return false
     this.#chunk = chunk
     return true
   }

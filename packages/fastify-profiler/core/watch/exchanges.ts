@@ -178,6 +178,7 @@ export class Exchanges {
         if (exchange().isReplied) recorder.answering()
         edit(() => editor.editHead(exchange()))
       },
+      isReplied: () => exchange().isReplied,
       replacement: () => {
         const replace = edit(() => editor.editBody(exchange()))
         return replace === null ? null : body => edit(() => replace(body))

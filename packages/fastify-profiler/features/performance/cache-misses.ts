@@ -7,11 +7,23 @@ export const leastReads = 3
 /** Commands that read the values of keys, or the fields of one. EXISTS may well ask for what should not be there. */
 const readers = /^(?:m?get|hm?get)$/
 
+/** Commands that write the values of keys. */
+const writers = /^(?:p?set(?:ex|nx)?|hm?set)$/
+
+/** The patterns of the keys that a request has written in Redis. */
+export function writtenPatterns({ database }: Pick<Profile, 'database'>): Set<string> {
+  const writes = database?.queries.filter(({ sql, system }) => system === 'redis' && writers.test(sql)) ?? []
+  return new Set(writes.map(({ parameters: [key] }) => patternOf(textOf(key))))
+}
+
 /** The patterns of keys whose reads have all missed: in Redis, and in the caches that panels record. */
 export function onlyMisses({ database, spans }: Pick<Profile, 'database' | 'spans'>, least = leastReads) {
-  const found = new Map<string, { of: string; reads: number; hits: number; location: Location | null }>()
-  const add = (of: string, isHit: boolean, location: Location | null) => {
-    const known = found.get(of) ?? { of, reads: 0, hits: 0, location }
+  const found = new Map<
+    string,
+    { of: string; pattern: string; reads: number; hits: number; location: Location | null }
+  >()
+  const add = (of: string, pattern: string, isHit: boolean, location: Location | null) => {
+    const known = found.get(of) ?? { of, pattern, reads: 0, hits: 0, location }
     known.reads++
     if (isHit) known.hits++
     found.set(of, known)
@@ -20,11 +32,15 @@ export function onlyMisses({ database, spans }: Pick<Profile, 'database' | 'span
   for (const { location, parameters, rows, sql, system } of database?.queries ?? []) {
     if (system !== 'redis' || rows === null || !readers.test(sql)) continue
     const keys = sql === 'mget' ? parameters : parameters.slice(0, 1)
-    for (const key of keys.map(textOf)) add(`${sql.toUpperCase()} ${patternOf(key)}${some}`, rows > 0, location)
+    for (const pattern of keys.map(key => patternOf(textOf(key)))) {
+      add(`${sql.toUpperCase()} ${pattern}${some}`, pattern, rows > 0, location)
+    }
   }
   for (const { detail, kind, location, name } of spans) {
     const [, answer, what] = (kind === 'cache' ? /^(hit|miss)\b\s*(.*)/.exec(name) : null) ?? []
-    if (answer !== undefined) add(what || patternOf(detail ?? ''), answer === 'hit', location)
+    if (answer === undefined) continue
+    const pattern = what || patternOf(detail ?? '')
+    add(pattern, pattern, answer === 'hit', location)
   }
   return [...found.values()].filter(({ hits, reads }) => hits === 0 && reads >= least)
 }

@@ -3,7 +3,7 @@ import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
-import { leastReads, onlyMisses } from './cache-misses.ts'
+import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls, isErrorOf } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
@@ -85,10 +85,14 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   return [trouble(what, claim, texts.join(', caused by '), place), ...found]
 }
 
-/** Reads that missed, of which only the same in other requests for the URL tells that they always do. */
+/**
+ * Reads that missed though the request then wrote such keys, as a cache does. Only the same in other requests for the
+ * URL tells that they always do.
+ */
 function fewMisses(profile: Profile): Trouble[] {
   if (profile.method !== 'GET') return []
-  const few = onlyMisses(profile, 1).filter(({ reads }) => reads < leastReads)
+  const written = writtenPatterns(profile)
+  const few = onlyMisses(profile, 1).filter(({ pattern, reads }) => reads < leastReads && written.has(pattern))
   return few.map(({ location, of }) => {
     const detail = 'Compare the keys that are read with those that are set.'
     return { ...trouble('misses', `${of}: each read missed`, detail, location), isEach: true }

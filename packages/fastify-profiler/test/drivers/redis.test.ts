@@ -94,7 +94,8 @@ t.test('an error that a callback gets is no rejection that nobody handles', asyn
     join(library, 'index.cjs'),
     `const ask = call => new Promise(resolve => setImmediate(() => call(resolve)))
 exports.get = client => ask(done => client.get('fail', done))
-exports.run = client => ask(done => client.limit('fail', done))`,
+exports.run = client => ask(done => client.limit('fail', done))
+exports.buffer = client => ask(done => client.limitBuffer('fail', done))`,
   )
   const limiter = createRequire(import.meta.url)(join(library, 'index.cjs'))
   const unhandled: unknown[] = []
@@ -103,10 +104,11 @@ exports.run = client => ask(done => client.limit('fail', done))`,
   t.teardown(() => process.off('unhandledRejection', note))
   ioredis.defineCommand('limit', { numberOfKeys: 1, lua: 'return 1' })
   const { database } = await profileOf(t, async () => {
-    for (const ask of [limiter.get, limiter.run]) t.match(await ask(ioredis), /cannot do that/)
+    for (const ask of [limiter.get, limiter.run, limiter.buffer]) t.match(await ask(ioredis), /cannot do that/)
   })
   t.match(database?.queries, [
     { sql: 'get', error: /cannot do that/, location: null },
+    { sql: 'evalsha', error: /cannot do that/, location: null },
     { sql: 'evalsha', error: /cannot do that/, location: null },
   ])
   t.same(unhandled, [])

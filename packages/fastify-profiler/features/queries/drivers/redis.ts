@@ -129,27 +129,30 @@ function watchedSend(send: AnyFunction): AnyFunction {
   }
 }
 
-/** With a callback, nobody handles a promise that follows the command's. */
+/** With a callback, nobody handles a promise that follows the command's. That of a script does not tell of its own. */
 function isHeard(command: unknown, { query }: QueryCall): boolean {
-  return query.location !== null || isScriptWithCallback || isFunction(propertyOf(command, 'callback'))
+  if (query.location !== null) return true
+  const isScript = String(propertyOf(command, 'name')).startsWith('eval')
+  return isScript ? !isAwaitedScript : isFunction(propertyOf(command, 'callback'))
 }
 
-let isScriptWithCallback = false
+let isAwaitedScript = false
 
-/** The command of a script does not have its callback. */
 function watchedDefine(define: AnyFunction): AnyFunction {
   return function defined(this: unknown, ...args: unknown[]): unknown {
     const result: unknown = Reflect.apply(define, this, args)
-    replaceMethod(this, String(args[0]), run => {
-      return function watchedScript(this: unknown, ...values: unknown[]): unknown {
-        isScriptWithCallback = isFunction(values.at(-1))
-        try {
-          return Reflect.apply(run, this, values)
-        } finally {
-          isScriptWithCallback = false
+    for (const name of [String(args[0]), `${String(args[0])}Buffer`]) {
+      replaceMethod(this, name, run => {
+        return function watchedScript(this: unknown, ...values: unknown[]): unknown {
+          isAwaitedScript = !isFunction(values.at(-1))
+          try {
+            return Reflect.apply(run, this, values)
+          } finally {
+            isAwaitedScript = false
+          }
         }
-      }
-    })
+      })
+    }
     return result
   }
 }
