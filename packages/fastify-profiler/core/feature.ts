@@ -136,9 +136,10 @@ export interface Answer {
 
 /** How a command is typed, for the command line and its help. */
 interface Typed {
+  /** Its operands: "<token> [panel]" if the second may be missing. */
   takes: string
-  /** How many operands it needs at least, and takes at most. */
-  count: readonly [number, number]
+  /** How many operands it needs at least, and takes at most. Default: as `takes` says. */
+  count?: readonly [number, number]
   says: string
 }
 
@@ -157,10 +158,10 @@ export interface Question {
   lately?: (sources: AskedSources) => string | null
   /** What asking it would tell about a profile, with the call; null for nothing. */
   next?: (profile: Profile, sources: AskedSources) => string | null
-  /** Its command. `operands` gives them the names of parameters. */
+  /** Its command. `operands` gives them the names of parameters. Default: the names in `takes`. */
   command: Typed & {
     name: string
-    operands: (operands: readonly string[]) => Record<string, string | undefined>
+    operands?: (operands: readonly string[]) => Record<string, string | undefined>
   }
 }
 

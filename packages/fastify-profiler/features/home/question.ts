@@ -135,6 +135,12 @@ function formOf({ type, minimum = 0, maximum, enum: values }: Parameter): string
   return values === undefined ? `text of at most ${longestText} characters` : `one of ${values.join(', ')}`
 }
 
+/** Recorded text from the line that was asked for. @param fixed the arguments of the next call that were not given */
+export function sectionFrom(tool: string, heading: string, recorded: string, asked: Arguments, fixed = {}): Section {
+  const more = (line: number) => ({ tool, arguments: { ...asked.given, ...fixed, from: line } })
+  return { heading, recorded, from: asked.number('from') ?? 0, more }
+}
+
 const newestShown = 5
 
 /** The token in a token, a path or a URL of a profile. */

@@ -71,13 +71,7 @@ export const replayQuestion: Question = {
     times: { type: 'integer', description: 'How often. Default: 1.', minimum: 1, maximum: 10 },
   },
   required: ['token'],
-  command: {
-    name: 'replay',
-    takes: '<token>',
-    count: [1, 1],
-    says: 'sends a GET to the running application again',
-    operands: ([token]) => ({ token }),
-  },
+  command: { name: 'replay', takes: '<token>', says: 'sends a GET to the running application again' },
   async answer(asked, sources) {
     const { app, archive, base } = sources
     if (app === null) return refusal('Requests are replayed by the running application.')
