@@ -6,7 +6,7 @@ import type { KnownSecrets } from './mask/known-secrets.ts'
 import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Mask } from './mask/mask.ts'
 import type { RequestSecrets } from './mask/request-secrets.ts'
-import type { RequestTime } from './periods.ts'
+import type { RequestTime } from './intervals.ts'
 import type { Dropped, Exception, LogLine, Profile, Query, Unseen } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
@@ -20,7 +20,7 @@ import type { Exchange } from './watch/exchange.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
 import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
 import type { Recorder } from './watch/recorder.ts'
-import type { Recorders } from './watch/recorders.ts'
+import type { Recorders } from './watch/current-recorder.ts'
 
 /** What explaining needs of a pool; a `pg.Pool` has it. */
 export interface ExplainPool {

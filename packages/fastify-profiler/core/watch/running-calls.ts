@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { BlockedTime, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
-import { eventLoop } from './event-loop.ts'
+import { eventLoop } from './blocked-loop.ts'
 
 /** A function that the tracer has wrapped. */
 export interface TracedFunction {

@@ -16,7 +16,7 @@ import { profileQuestion } from '../home/ask-profile.ts'
 import { fencesNote, questions, visibleText } from '../home/question.ts'
 import { searchQuestion } from '../home/questions.ts'
 import '../index.ts'
-import { curlCommand, quote } from '../request/curl-command.ts'
+import { curlCommand, quote } from '../request/sent-request.ts'
 import { isFrom, type KnownApplication } from './asker.ts'
 import { type Color, colored, jsonText } from './terminal.ts'
 

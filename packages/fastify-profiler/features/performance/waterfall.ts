@@ -1,5 +1,5 @@
 import type { Tone } from '../../core/panel.ts'
-import { lengthOf, runsOf, waitsOf } from '../../core/periods.ts'
+import { lengthOf, runsOf, waitsOf } from '../../core/intervals.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderIndent, renderLocation } from '../../core/view/elements.ts'

@@ -19,7 +19,7 @@ import { profileUrl } from '../../core/view/urls.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
 import { repetitionTexts } from './remedy.ts'
-import { factsOf } from './statement.ts'
+import { readStatement } from './statement.ts'
 import { statementShape } from './statement-shape.ts'
 
 /** The queries that one line sent with one statement, in one transaction or outside of any. */
@@ -141,8 +141,8 @@ function renderRun(
 /** How a transaction ended, by its last statement: a database may answer commit by rolling back what failed before. */
 function endingOf(transaction: number, { count, queries }: DatabaseUse): string {
   const last = queries.findLast(query => query.transaction === transaction)
-  const isEnd = last !== undefined && factsOf(last.sql).transaction === 'end'
-  if (isEnd) return `ended by ${factsOf(last.sql).name}${last.error === null ? '' : ', which failed'}`
+  const isEnd = last !== undefined && readStatement(last.sql).transaction === 'end'
+  if (isEnd) return `ended by ${readStatement(last.sql).name}${last.error === null ? '' : ', which failed'}`
   return queries.length < count ? 'its end is not listed' : 'not ended by this request'
 }
 

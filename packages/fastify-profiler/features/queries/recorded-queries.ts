@@ -19,13 +19,13 @@ import {
   toMicroseconds,
 } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
-import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
+import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/intervals.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
 import { maskQuery } from './bound-values.ts'
 import { mostShapes, Repetitions, type RepeatedQuery } from './repetitions.ts'
-import { factsOf } from './statement.ts'
+import { readStatement } from './statement.ts'
 
 /** One query of a request, as its driver told of it. */
 export interface RecordedQuery extends RepeatedQuery {
@@ -137,7 +137,7 @@ class RecordedQueries {
 
   /** The query has its connection. */
   send(query: RecordedQuery, connection: object): void {
-    const { transaction } = factsOf(query.statement)
+    const { transaction } = readStatement(query.statement)
     if (transaction === 'begin' && !this.#open.has(connection)) this.#open.set(connection, ++this.transactions)
     query.transaction = this.#open.get(connection) ?? null
     if (transaction === 'end') this.#open.delete(connection)

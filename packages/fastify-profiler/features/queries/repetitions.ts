@@ -3,7 +3,7 @@ import { attempt, isObject, propertyOf, textOf } from '../../core/foreign-value.
 import { type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
 import { remedyOf, rolesIn } from './remedy.ts'
 import { readShape } from './statement-shape.ts'
-import { factsOf } from './statement.ts'
+import { readStatement } from './statement.ts'
 
 /** A query, as far as repetitions are looked for. Times are milliseconds. */
 export interface RepeatedQuery {
@@ -104,7 +104,7 @@ export class Repetitions {
 
   /** A query is asked. @returns how often one of its shape was; 0 if that does not matter */
   ask({ statement, system }: Pick<RepeatedQuery, 'statement' | 'system'>): number {
-    const { isAllowed, isLoopable } = factsOf(statement)
+    const { isAllowed, isLoopable } = readStatement(statement)
     if (isAllowed || !isLoopable) return 0
     const text = textOfShape(statement, system)
     const count = (this.#asked.get(text) ?? 0) + 1
@@ -127,7 +127,7 @@ export class Repetitions {
   /** A query has ended. @param result what the library returned; undefined if that is unknown */
   end(query: RepeatedQuery, result: unknown): void {
     const { callers, failure, feeder, statement, system, values } = query
-    const { name, transaction, isAllowed, isLoopable, isReading, isSteady } = factsOf(statement)
+    const { name, transaction, isAllowed, isLoopable, isReading, isSteady } = readStatement(statement)
     if (transaction !== null || isAllowed) return
     const shape = this.#shapeOf(query)
     if (shape !== null) {
@@ -337,7 +337,7 @@ function isWalk(shape: Shape, seen: readonly Shape[]): boolean {
 }
 
 function describeLoop(shape: Shape): Repetition {
-  const { isReading, isWriting } = factsOf(shape.sql)
+  const { isReading, isWriting } = readStatement(shape.sql)
   const [first = [], ...others] = shape.samples
   const varying = first.map((value, index) => others.some(sample => sample[index] !== value))
   const kind = isWriting && !isReading ? 'writes' : 'loop'

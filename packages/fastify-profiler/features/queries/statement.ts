@@ -66,7 +66,7 @@ const tables = /\b(?:from|into|update)\s/i
 const calls = /^\s*select\s+(?:pg_\w+|set_config|(?:next|set|curr)val)\s*\(/i
 
 /** Finds what a statement does by its text. */
-export const factsOf = rememberStatements((statement): StatementFacts => {
+export const readStatement = rememberStatements((statement): StatementFacts => {
   const isReading = reading.test(statement)
   const isCommand = command.test(statement) && !session.test(statement)
   return {

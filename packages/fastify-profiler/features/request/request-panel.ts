@@ -5,7 +5,7 @@ import { outcomeText, statusText, valueText } from '../../core/view/elements.ts'
 import { html } from '../../core/view/html.ts'
 import { formatBytes } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
-import { curlCommand } from './curl-command.ts'
+import { curlCommand } from './sent-request.ts'
 import { sentHost } from './sent-request.ts'
 
 /** A body: JSON indented, a form as pairs, a multipart form with its files, and any other as text. */

@@ -1,4 +1,4 @@
-import { lengthOf, unblocked } from '../periods.ts'
+import { lengthOf, unblocked } from '../intervals.ts'
 import type { Span, SpanKind } from '../profile.ts'
 import type { RequestClock } from './running-calls.ts'
 
