@@ -46,18 +46,3 @@ export const defaultStoreBounds: StoreBounds = {
   bytes: 256 * 1_048_576,
   age: 7 * 24 * 60 * 60 * 1000,
 }
-
-/** An option of the profiler that is invalid. */
-export class InvalidOption extends Error {
-  override readonly name = 'InvalidOption'
-  /** Its name, such as "storeBounds.bytes". */
-  readonly option: string
-  /** The rest of the sentence that begins with the option's name. */
-  readonly requirement: string
-
-  constructor(option: string, requirement: string) {
-    super(`The profiler's "${option}" ${requirement}`)
-    this.option = option
-    this.requirement = requirement
-  }
-}

@@ -241,7 +241,7 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     failure: null,
     transaction: null,
     values: [],
-    feeder: null,
+    suppliedBy: null,
     span: recorder.span({ kind: 'query', name: readStatement(statement).name, detail: statement, location }),
   }
   queriesOf(recorder).begin(query)
