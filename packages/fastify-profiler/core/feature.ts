@@ -278,7 +278,7 @@ export interface Feature {
   collect?: (collecting: Collecting) => Partial<Profile>
   /** What to add to a stored profile: its calls, exceptions and log lines of what the request did since. */
   collectLate?: (collecting: CollectingRecorded) => Partial<Profile>
-  /** Tells why a request failed: one feature, before the rest, since nothing matters more if there is much to mask. */
+  /** Tells why a request failed. Called first: if masking runs out of its budget, the exceptions are done. */
   failures?: (collecting: CollectingRecorded) => Pick<Profile, 'exceptions' | 'lifecycle'>
   /** Changes responses. */
   answer?: Answers

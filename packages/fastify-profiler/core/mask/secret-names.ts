@@ -121,7 +121,7 @@ const harmless = new RegExp(
 /** A number at the end of a name. */
 const numbering = /v?\d+$/
 
-/** Session ids, and what is as often harmless: `sid=seat-12`. */
+/** Short ids and the like, which are secret only if the value looks random: `sid=seat-12` is not. */
 const id = /^(?:(?:x|connect)?sid|salt|accountkeys?)$/
 
 /** Whether values under a name are secrets. Under most kinds of names the value decides. */

@@ -12,7 +12,7 @@ import { hatchPattern } from '../performance/waterfall.ts'
 import { renderProfileList } from './profile-list.ts'
 import { profilesMarkdown, renderSearchBox, type SearchBarOptions, searchBarOptions, searchOf } from './search-page.ts'
 
-/** What the client requested but does not exist: a page, or what there is not of something else. */
+/** What the client requested but does not exist: a page, or a part of a profile. */
 export type Missing =
   | { what: 'page'; path: string }
   /** With the profile that has not got it, or its panels. */

@@ -38,7 +38,7 @@ class RecordingStream implements DestinationStream {
   declare lastTime?: unknown
   readonly #stream: DestinationStream | null
   readonly #isWanted: IsWanted | null
-  /** Whether the logger's own level is trace, so that a mark has to limit its output. */
+  /** Whether recordedLogger() made it: pino then lets everything through, and its output is limited here. */
   readonly hasMarks: boolean
 
   /** @param isWanted whether to pass a line on; null if it gets no others */

@@ -45,7 +45,7 @@ const leastShare = 0.1
 /** A line that made this many calls is a loop. */
 const loopFrom = 3
 
-/** A loop over this part of the rows of a list is a loop over the list. */
+/** The part of a list's rows from which on a loop over them is one over the list. */
 const partOfList = 0.5
 
 const servers = new Set(['postgresql', 'mysql'])

@@ -36,7 +36,7 @@ const kinds: Partial<Record<string, TimeKind>> = {
   'error-handler': 'handler',
 }
 
-/** Time that nobody worked, in the order in which it is shown last. */
+/** Kinds of time in which nobody worked. They are shown after all others, in this order. */
 const idle: readonly TimeKind[] = ['waiting', 'blocked', 'unaccounted']
 
 /** The kind of time that a span stands for. */

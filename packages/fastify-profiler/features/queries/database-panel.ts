@@ -8,7 +8,6 @@ import { locationText, renderBadge, renderLocation } from '../../core/view/eleme
 import { html, type Markup } from '../../core/view/html.ts'
 import { code } from '../../core/view/markdown.ts'
 import {
-  count,
   count as counted,
   formatDuration,
   formatMilliseconds,
@@ -135,7 +134,7 @@ function renderRun(
   if (transaction === null) return html`${groups.map(row)}`
   const sum = groups.reduce((total, { duration }) => total + duration, 0)
   const queries = groups.reduce((total, group) => total + group.queries.length, 0)
-  return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${count(queries, 'query', 'queries')}, ${formatDuration(sum)}, ${endingOf(transaction, data)}</p>${groups.map(row)}</section>`
+  return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${counted(queries, 'query', 'queries')}, ${formatDuration(sum)}, ${endingOf(transaction, data)}</p>${groups.map(row)}</section>`
 }
 
 /** How a transaction ended, by its last statement: a database may answer commit by rolling back what failed before. */

@@ -104,7 +104,7 @@ export class QueryCall {
   readonly recorder: Recorder
   readonly query: RecordedQuery
   #connection: object | null = null
-  /** False for a driver that sends what a query builder or a pool has opened: that ends last. */
+  /** True for whoever created the query, and alone records its end. False for a driver that only sends it. */
   readonly #isOpener: boolean
   #isOver = false
 
