@@ -43,6 +43,29 @@ export function unblocked(period: Interval, blocked: readonly BlockedTime[], ope
   return periods
 }
 
+/** The moments in which at least one of the periods lasts, in order. */
+export function joined(periods: readonly Interval[]): Interval[] {
+  const result: Interval[] = []
+  for (const { start, end } of periods.toSorted((one, other) => one.start - other.start)) {
+    const last = result.at(-1)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else result.push({ start, end })
+  }
+  return result
+}
+
+/** A period without the moments of others. */
+export function without({ start, end }: Interval, others: readonly Interval[]): Interval[] {
+  const result: Interval[] = []
+  let from = start
+  for (const other of joined(others)) {
+    if (other.start > from) result.push({ start: from, end: Math.min(other.start, end) })
+    from = Math.max(from, other.end)
+    if (from >= end) return result
+  }
+  return [...result, { start: from, end }]
+}
+
 /** The milliseconds that at least one of the periods contains. */
 export function lengthOf(periods: readonly Interval[]): number {
   let total = 0

@@ -1,4 +1,4 @@
-import { lengthOf, type Interval, runsOf } from '../../core/intervals.ts'
+import { type Interval, joined, lengthOf, runsOf, without } from '../../core/intervals.ts'
 import type { Location, LogLine, Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
@@ -15,7 +15,6 @@ import {
   compareValues,
   type Comparison,
   differenceOf,
-  joined,
   judge,
   type LogPair,
   markChanges,
@@ -25,7 +24,6 @@ import {
   type SpanPair,
   type SpanTimes,
   type StatementPair,
-  without,
 } from './comparison.ts'
 import { isSameRoute } from './comparison-text.ts'
 import { statementShape } from '../queries/statement-shape.ts'
