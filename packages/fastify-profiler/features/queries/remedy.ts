@@ -1,5 +1,6 @@
 import type { Repetition } from '../../core/profile.ts'
-import { readStatement, rememberStatements } from './statement.ts'
+import { remember } from '../../core/bounds.ts'
+import { readStatement } from './statement.ts'
 
 /** What a repetition is, and what to do about it. */
 export function repetitionTexts({ count, kind, remedy, sql }: Repetition): readonly [claim: string, remedy: string] {
@@ -31,7 +32,7 @@ const mostRoles = 21
 const longestBefore = 200
 
 /** What each question mark of a shape is for. */
-export const rolesIn = rememberStatements((shape): ValueRole[] => {
+export const rolesIn = remember((shape): ValueRole[] => {
   const isUpdate = /^\s*update\b/i.test(shape)
   const isPaged = pagesByKey.test(shape)
   const condition = shape.search(/\bwhere\b/i)

@@ -1,28 +1,4 @@
-const mostKnown = 500
-const longestKnown = 10_000
-
-/**
- * Remembers what a function finds in a statement, since an application repeats a few. Of long ones, which are rarely
- * repeated, the last is remembered, since a query asks several times. All are forgotten when there are too many.
- */
-export function rememberStatements<Found extends object>(
-  find: (statement: string) => Found,
-): (statement: string) => Found {
-  const known = new Map<string, Found>()
-  let long: readonly [statement: string, found: Found] | null = null
-  return statement => {
-    const remembered = long?.[0] === statement ? long[1] : known.get(statement)
-    if (remembered !== undefined) return remembered
-    const found = find(statement)
-    if (statement.length > longestKnown) {
-      long = [statement, found]
-      return found
-    }
-    if (known.size >= mostKnown) known.clear()
-    known.set(statement, found)
-    return found
-  }
-}
+import { remember } from '../../core/bounds.ts'
 
 /** What can be read from a statement's text. */
 interface StatementFacts {
@@ -67,7 +43,7 @@ const tables = /\b(?:from|into|update)\s/i
 const calls = /^\s*select\s+(?:pg_\w+|set_config|(?:next|set|curr)val)\s*\(/i
 
 /** Finds what a statement does by its text. */
-export const readStatement = rememberStatements((statement): StatementFacts => {
+export const readStatement = remember((statement): StatementFacts => {
   const isReading = reading.test(statement)
   const isCommand = command.test(statement) && !connectionCommand.test(statement)
   return {
