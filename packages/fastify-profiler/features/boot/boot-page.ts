@@ -23,8 +23,7 @@ import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../perfo
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar, timesText } from '../performance/performance-panel.ts'
 import { foldThreshold, hatchPattern, renderWaterfall } from '../performance/waterfall.ts'
-import { type Boot, type BootState, readBoot } from './boot-log.ts'
-import { bootSentence, newestBoot, unfinishedSteps, waitText } from './boot-log.ts'
+import { type Boot, bootSentence, type BootState, newestBoot, readBoot, unfinishedSteps, waitText } from './boot-log.ts'
 
 type BootContext = Pick<ViewContext, 'base' | 'editorUrl' | 'root' | 'query'>
 
