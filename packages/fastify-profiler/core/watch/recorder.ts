@@ -297,7 +297,7 @@ export class Recorder implements RequestIdentity {
     this.#spans.close(this.now())
     this.spans.push(...this.#more.close())
     this.calls.clear()
-    eventLoop.leave()
+    eventLoop.noteNobody()
   }
 
   /** Drops what the stored profile has: the recorder stays as long as a connection or timer that the request made. */

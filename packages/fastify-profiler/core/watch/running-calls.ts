@@ -303,7 +303,7 @@ export class RequestClock {
   /** Milliseconds since the request arrived, without those for which the clock was stopped. */
   now(): number {
     const now = performance.now()
-    eventLoop.see(this.#token, now)
+    eventLoop.noteActivity(this.#token, now)
     return now - this.#start
   }
 
@@ -321,7 +321,7 @@ export class RequestClock {
   /** Makes a call with the clock stopped. */
   aside<Result>(call: () => Result): Result {
     const before = performance.now()
-    eventLoop.see(this.#token, before)
+    eventLoop.noteActivity(this.#token, before)
     try {
       return call()
     } finally {
@@ -332,7 +332,7 @@ export class RequestClock {
       this.#start += took
       if (took >= longAside) {
         this.#asides.push([before, took])
-        eventLoop.forget(after)
+        eventLoop.skipUntil(after)
       }
     }
   }
