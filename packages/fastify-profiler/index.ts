@@ -56,7 +56,7 @@ export default fp(profiler, { name: 'profiler', fastify: '5.x' })
 
 export type { ProfilerOptions } from './options.ts'
 export { Attachment } from './core/watch/attachment.ts'
-export { currentRecorder } from './core/watch/recorders.ts'
+export { currentRecorder } from './core/watch/current-recorder.ts'
 export { findCaller } from './core/call-site.ts'
 export { profiledLogger, profiledOptions, recordedLogger } from './features/logs/log-recorder.ts'
 export { masked } from './core/mask/known-secrets.ts'

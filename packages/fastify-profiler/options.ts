@@ -1,20 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import {
-  defaultProfileBounds,
-  defaultStoreBounds,
-  InvalidOption,
-  type ProfileBounds,
-  type StoreBounds,
-} from './core/bounds.ts'
+import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './core/bounds.ts'
 import { type ExplainPool, features } from './core/feature.ts'
 import { attempt, isRecord, propertyOf } from './core/foreign-value.ts'
 import { environmentSecrets, knownSecrets } from './core/mask/known-secrets.ts'
 import type { AnyPanel, Panel } from './core/panel.ts'
 import type { Json } from './core/profile.ts'
 import { ProfileStore } from './core/store/profile-store.ts'
-import { ViewerAccess } from './core/view/viewer-access.ts'
+import { isNetwork, ViewerAccess } from './core/view/viewer-access.ts'
 import './features/index.ts'
 
 export interface ProfilerOptions {
@@ -83,6 +77,21 @@ export interface Terms {
   shared?: ProfileStore
 }
 
+/** An option of the profiler that is invalid. */
+class InvalidOption extends Error {
+  override readonly name = 'InvalidOption'
+  /** Its name, such as "storeBounds.bytes". */
+  readonly option: string
+  /** The rest of the sentence that begins with the option's name. */
+  readonly requirement: string
+
+  constructor(option: string, requirement: string) {
+    super(`The profiler's "${option}" ${requirement}`)
+    this.option = option
+    this.requirement = requirement
+  }
+}
+
 /** Reads the value of an option, which may be text. Throws InvalidOption if it is invalid. */
 type Read<Value = unknown> = (value: unknown, option: string) => Value
 
@@ -107,7 +116,7 @@ const list: Read<string[]> = (value, option) => {
 
 const addresses: Read = (value, option) => {
   const allow = list(value, option)
-  accessOf({ allow })
+  for (const entry of allow) if (!isNetwork(entry)) throw invalid(option, 'takes IP addresses and networks', entry)
   return allow
 }
 

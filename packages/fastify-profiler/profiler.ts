@@ -28,11 +28,11 @@ import { hideMethods, watchFrameworkErrors } from './core/watch/malformed-urls.t
 import { ApplicationStart } from './core/watch/application-start.ts'
 import { PluginTree } from './core/watch/plugin-tree.ts'
 import type { Recorder } from './core/watch/recorder.ts'
-import { OwnPages, Recorders } from './core/watch/recorders.ts'
+import { OwnPages, Recorders } from './core/watch/current-recorder.ts'
 import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
-import type { WatchedApplication } from './core/watch/watched-application.ts'
 import './features/index.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
+import type { WatchedApplication } from './core/watch/watched-application.ts'
 
 /** Milliseconds that closing waits for work that outlives its response. */
 const closingPatience = 1000

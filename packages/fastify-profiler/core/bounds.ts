@@ -47,17 +47,28 @@ export const defaultStoreBounds: StoreBounds = {
   age: 7 * 24 * 60 * 60 * 1000,
 }
 
-/** An option of the profiler that is invalid. */
-export class InvalidOption extends Error {
-  override readonly name = 'InvalidOption'
-  /** Its name, such as "storeBounds.bytes". */
-  readonly option: string
-  /** The rest of the sentence that begins with the option's name. */
-  readonly requirement: string
-
-  constructor(option: string, requirement: string) {
-    super(`The profiler's "${option}" ${requirement}`)
-    this.option = option
-    this.requirement = requirement
+/**
+ * Remembers what a function finds in a text, since the same few come again and again. Of long ones, which do so rarely,
+ * the last is remembered, since one may be asked about several times. With too many, all are forgotten.
+ */
+export function remember<Found extends object | string | null>(
+  find: (text: string) => Found,
+  { most = 500, longest = 10_000 } = {},
+): (text: string) => Found {
+  const known = new Map<string, Found>()
+  let long: readonly [text: string, found: Found] | null = null
+  return text => {
+    const remembered = long?.[0] === text ? long[1] : known.get(text)
+    if (remembered !== undefined) return remembered
+    if (text.length > longest) {
+      long = [text, find(text)]
+      return long[1]
+    }
+    // A piece of a long text would keep all of it in memory.
+    const copy = text.split('').join('')
+    const found = find(copy)
+    if (known.size >= most) known.clear()
+    known.set(copy, found)
+    return found
   }
 }

@@ -101,7 +101,7 @@ export function passThrough(paths: Iterable<string>): void {
   files.clear()
 }
 
-/** Lines that only pass calls on, whatever their file does. */
+/** Lines that were found to only pass calls on, in files that do more. */
 const passingLines = new WeakSet<Location>()
 
 /** Shows the caller of a line instead of the line from now on, if the application has one. */

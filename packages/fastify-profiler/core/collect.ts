@@ -255,7 +255,7 @@ function matchedPattern({ request }: Exchange): MatchedPattern | null {
 
 /**
  * Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read.
- * @param route known beside the exchange, which may have lost its request because that cannot be read
+ * @param route given apart, since an exchange whose request cannot be read has none
  */
 function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPattern | null): Collected {
   const before = performance.now()

@@ -6,7 +6,7 @@ import type { KnownSecrets } from './mask/known-secrets.ts'
 import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Mask } from './mask/mask.ts'
 import type { RequestSecrets } from './mask/request-secrets.ts'
-import type { RequestTime } from './periods.ts'
+import type { RequestTime } from './intervals.ts'
 import type { Dropped, Exception, LogLine, Profile, Query, Unseen } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
@@ -20,7 +20,7 @@ import type { Exchange } from './watch/exchange.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
 import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
 import type { Recorder } from './watch/recorder.ts'
-import type { Recorders } from './watch/recorders.ts'
+import type { Recorders } from './watch/current-recorder.ts'
 
 /** What explaining needs of a pool; a `pg.Pool` has it. */
 export interface ExplainPool {
@@ -136,9 +136,10 @@ export interface Answer {
 
 /** How a command is typed, for the command line and its help. */
 interface Typed {
+  /** Its operands: "<token> [panel]" if the second may be missing. */
   takes: string
-  /** How many operands it needs at least, and takes at most. */
-  count: readonly [number, number]
+  /** How many operands it needs at least, and takes at most. Default: as `takes` says. */
+  count?: readonly [number, number]
   says: string
 }
 
@@ -157,10 +158,10 @@ export interface Question {
   lately?: (sources: AskedSources) => string | null
   /** What asking it would tell about a profile, with the call; null for nothing. */
   next?: (profile: Profile, sources: AskedSources) => string | null
-  /** Its command. `operands` gives them the names of parameters. */
+  /** Its command. `operands` gives them the names of parameters. Default: the names in `takes`. */
   command: Typed & {
     name: string
-    operands: (operands: readonly string[]) => Record<string, string | undefined>
+    operands?: (operands: readonly string[]) => Record<string, string | undefined>
   }
 }
 
@@ -277,7 +278,7 @@ export interface Feature {
   collect?: (collecting: Collecting) => Partial<Profile>
   /** What to add to a stored profile: its calls, exceptions and log lines of what the request did since. */
   collectLate?: (collecting: CollectingRecorded) => Partial<Profile>
-  /** Tells why a request failed: one feature, before the rest, since nothing matters more if there is much to mask. */
+  /** Tells why a request failed. Called first: if masking runs out of its budget, the exceptions are done. */
   failures?: (collecting: CollectingRecorded) => Pick<Profile, 'exceptions' | 'lifecycle'>
   /** Changes responses. */
   answer?: Answers

@@ -105,7 +105,7 @@ export function setMethod(owner: object, name: string, method: AnyFunction): voi
 const invisible = /\r(?!\n)|[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 
 /** Characters that nobody sees, of which some can spell sentences, or that end a line for some readers. */
-export const unseen = /[\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu
+export const invisibleCharacters = /[\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu
 
 /**
  * Makes invisible characters visible: control characters of ASCII (a CR only without its LF) as their Unicode pictures,

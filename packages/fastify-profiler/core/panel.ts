@@ -70,7 +70,7 @@ export interface PanelView<Data> {
 /** A panel of the profiler itself, which reads its data from the profile. */
 export interface BuiltInPanel<Data> extends PanelView<Data> {
   read(profile: Profile): Data | null
-  /** How much a request is about this panel. The one with the most opens; without any, the first. */
+  /** The panel that opens is the one with the highest number; if all have 0, the first. */
   opens?(profile: Profile): number
 }
 

@@ -5,7 +5,7 @@ import { type Block, blocksMarkdown, emptyBlocks } from '../core/view/block.ts'
 import { html, type Markup } from '../core/view/html.ts'
 import { plain } from '../core/view/markdown.ts'
 import { count, formatDuration, formatTime } from '../core/view/units.ts'
-import { answerText, refusal } from './home/question.ts'
+import { answerText, refusal, sectionFrom } from './home/question.ts'
 import { routeList } from './routing/routing-panel.ts'
 
 function renderPlugin({ name, duration, children }: PluginNode): Markup {
@@ -80,25 +80,15 @@ export const routesQuestion: Question = {
     from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: [],
-  command: {
-    name: 'routes',
-    takes: '[path]',
-    count: [0, 1],
-    says: 'the routes, with their lines',
-    operands: ([path]) => ({ path }),
-  },
-  async answer({ given, number, text, tokens }, { archive, root }) {
+  command: { name: 'routes', takes: '[path]', says: 'the routes, with their lines' },
+  async answer(asked, { archive, root }) {
     const all = archive.routes()
     if (all === null) return refusal('No routes are stored. The application has not been ready yet.')
-    const wanted = (text('path') ?? '').toLowerCase()
+    const wanted = (asked.text('path') ?? '').toLowerCase()
     const routes = all.filter(({ handler, url }) => `${url}\n${handler}`.toLowerCase().includes(wanted))
-    const section = {
-      heading: 'Routes',
-      recorded: routes.length === 0 ? 'None.' : blocksMarkdown([routeList(routes)], root),
-      from: number('from') ?? 0,
-      more: (line: number) => ({ tool: 'routes', arguments: { ...given, from: line } }),
-    }
+    const recorded = routes.length === 0 ? 'None.' : blocksMarkdown([routeList(routes)], root)
+    const section = sectionFrom('routes', 'Routes', recorded, asked)
     const lead = `# ${count(routes.length, 'route')}${wanted === '' ? '' : ` of ${all.length}`}`
-    return { text: answerText(lead, [section], [], tokens), data: { routes } }
+    return { text: answerText(lead, [section], [], asked.tokens), data: { routes } }
   },
 }

@@ -16,7 +16,7 @@ import {
 } from '../core/foreign-value.ts'
 import { driverBoundary } from '../core/guard.ts'
 import type { Location } from '../core/profile.ts'
-import { openRecorder } from '../core/watch/recorders.ts'
+import { openRecorder } from '../core/watch/current-recorder.ts'
 import { hasOtherLogger, profiledLogger, recordEveryLineOf } from './logs/log-recorder.ts'
 import { prototypeOf, replaceMethod } from './queries/drivers/driver.ts'
 import { dependentFile } from './queries/unwatched.ts'

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { graphqlDriver } from '../features/queries/drivers/graphql.ts'
+import { graphqlDriver } from '../features/exceptions/caught-elsewhere.ts'
 import { makeFolder } from './folder.ts'
 import { profiledApp } from './profiled-app.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import fc from 'fast-check'
 import { gatherCalls, sliceTime, slowestCalls, timeByKind } from '../features/performance/exclusive-time.ts'
 import { findingsOf, findingText } from '../features/performance/findings.ts'
-import { lengthOf } from '../core/periods.ts'
+import { lengthOf } from '../core/intervals.ts'
 import type { BlockedTime, ConnectionWait, Profile, Span, SpanKind } from '../core/profile.ts'
 import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
 

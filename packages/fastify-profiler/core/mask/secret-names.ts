@@ -1,4 +1,5 @@
 import { read, textOf } from '../foreign-value.ts'
+import { remember } from '../bounds.ts'
 
 /** Shorter values occur in too many other texts. */
 const shortest = 8
@@ -121,7 +122,7 @@ const harmless = new RegExp(
 /** A number at the end of a name. */
 const numbering = /v?\d+$/
 
-/** Session ids, and what is as often harmless: `sid=seat-12`. */
+/** Short ids and the like, which are secret only if the value looks random: `sid=seat-12` is not. */
 const id = /^(?:(?:x|connect)?sid|salt|accountkeys?)$/
 
 /** Whether values under a name are secrets. Under most kinds of names the value decides. */
@@ -129,27 +130,22 @@ type Kind = 'secret' | 'tokens' | 'key' | 'code' | 'id' | 'harmless'
 
 const random = /^(?=.*\d)(?=.*[a-z])[\w.~+=-]{12,}$/i
 
-const kinds = new Map<string, Kind>()
-
-function kindOf(name: string): Kind {
-  const known = kinds.get(name)
-  if (known !== undefined) return known
-  const kind = findKind(name.slice(0, 200).toLowerCase())
-  // Clients choose names, so the cache must be bounded.
-  if (kinds.size >= 1000) kinds.clear()
-  if (name.length < 100) kinds.set(name, kind)
-  return kind
-}
-
-function findKind(name: string): Kind {
-  if (/^key\d*$/.test(name)) return 'key'
-  if (name === 'code') return 'code'
-  const plain = name.replace(/[^a-z0-9]/g, '')
-  const word = plain.replace(numbering, '')
-  if (id.test(word)) return 'id'
-  if (!(sensitive.test(plain) || sensitive.test(word)) || harmless.test(word) || harmless.test(plain)) return 'harmless'
-  return /(?:token|session)s$/.test(plain) ? 'tokens' : 'secret'
-}
+// Clients choose names, so what is remembered must be bounded.
+const kindOf = remember(
+  (given): Kind => {
+    const name = given.slice(0, 200).toLowerCase()
+    if (/^key\d*$/.test(name)) return 'key'
+    if (name === 'code') return 'code'
+    const plain = name.replace(/[^a-z0-9]/g, '')
+    const word = plain.replace(numbering, '')
+    if (id.test(word)) return 'id'
+    if (!(sensitive.test(plain) || sensitive.test(word)) || harmless.test(word) || harmless.test(plain)) {
+      return 'harmless'
+    }
+    return /(?:token|session)s$/.test(plain) ? 'tokens' : 'secret'
+  },
+  { most: 1000, longest: 100 },
+)
 
 /** Whether every value under this name (of a header, field, parameter or variable) is a secret. */
 export function isSensitiveName(name: string): boolean {

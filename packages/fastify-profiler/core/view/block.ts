@@ -60,7 +60,7 @@ interface Section {
   note?: string
   /** By which a link leads here. */
   id?: string
-  /** Buttons and links at the right of the heading, which a text has not got. */
+  /** Buttons and links at the right of the heading, left out of Markdown. */
   actions?: Markup
   blocks: readonly Block[]
 }

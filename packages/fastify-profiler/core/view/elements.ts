@@ -24,7 +24,7 @@ export interface Column {
   head?: Markup
   /** Whether a narrow screen leaves it out, in a table of lines. */
   isWide?: boolean
-  /** page: a text has not got it, since it is drawn. text: a page has a link instead. Both have it otherwise. */
+  /** page: left out of Markdown, since it is drawn. text: a page has a link instead. Default: both have it. */
   only?: 'page' | 'text'
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
-import { InvalidOption } from '../bounds.ts'
 import { attempt } from '../foreign-value.ts'
 import { hostName, requestHost } from '../request-target.ts'
 import type { Exchange } from '../watch/exchange.ts'
@@ -30,6 +29,13 @@ const addressHeaders = [
 /** Headers that only proxies send. */
 const proxyHeader =
   /^(?:via$|cdn-loop$|(?:x-)?(?:original-)?forwarded|x-original-|x-envoy-)|(?:client|connecting|real|remote|user)-?(?:addr|ip)$/
+
+/** Whether a text is an IP address, or a network such as 10.0.0.0/8. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits] = text.split('/')
+  const version = isIP(address)
+  return version !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
+}
 
 /** Decides who may see profiles, by the client's address and the requested host name. */
 export class ViewerAccess {
@@ -64,12 +70,7 @@ export class ViewerAccess {
 
   #add(entry: string): void {
     const [address = '', bits] = entry.split('/')
-    const version = isIP(address)
-    const family = version === 4 ? 'ipv4' : 'ipv6'
-    const isNetwork = bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-    if (version === 0 || !isNetwork) {
-      throw new InvalidOption('allow', `takes IP addresses and networks, not "${entry}".`)
-    }
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
     if (bits === undefined) this.#addresses.addAddress(address, family)
     else this.#addresses.addSubnet(address, Number(bits), family)
   }

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { isObject, setHeader, setMethod } from '../foreign-value.ts'
 import { type Exchange, SentAnswer } from './exchange.ts'
-import type { Recorders } from './recorders.ts'
+import type { Recorders } from './current-recorder.ts'
 
 /** Returns the body to send instead, or null for no change. It may set headers but not the status. */
 export type Replace = (body: Buffer) => Buffer | null

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { type AnyFunction, isFunction } from '../foreign-value.ts'
 import { Recorder, type RecorderParts } from './recorder.ts'
-import { asLoading, LoadingStep, recorderScope, type StepDescription } from './recorders.ts'
+import { asLoading, LoadingStep, recorderScope, type StepDescription } from './current-recorder.ts'
 import { identify } from './request-identity.ts'
 
 /** Steps that are recorded. */

@@ -7,7 +7,7 @@ import { type AnswerObserver, type Replace, watchAnswer, watchReply } from './an
 import { Attachment } from './attachment.ts'
 import { type Exchange, type OpenExchanges, rejectionOf, watchBody, watchUpgrade } from './exchange.ts'
 import type { Recorder } from './recorder.ts'
-import type { Recorders } from './recorders.ts'
+import type { Recorders } from './current-recorder.ts'
 import { traceEarlierRoute } from './tracer.ts'
 import type { WatchedApplication } from './watched-application.ts'
 

@@ -1,6 +1,9 @@
 import type { DispatchPointName, Exception } from '../profile.ts'
 
-/** Who told of an error: Fastify, code of the application that caught it, or a line of the log. The first says most. */
+/**
+ * Who told of an error: Fastify, code of the application that caught it, or a line of the log. If several did, the
+ * first of these counts.
+ */
 const sources = ['thrown', 'caught', 'logged'] as const
 export type FailureSource = (typeof sources)[number]
 

@@ -22,7 +22,7 @@ export function hideMethods(app: FastifyInstance, { ownPages, routes }: WatchedA
   app.addConstraintStrategy({
     name: 'fastifyProfiler',
     storage: () => ({ get: () => null, set() {} }),
-    // No route has this constraint. It is the last code that runs before the router reads the method.
+    // No route has this constraint. The router derives it for every request, just before it reads the method.
     mustMatchWhenDerived: true,
     deriveConstraint(raw: IncomingMessage): undefined {
       // An error thrown here would reach the application.

@@ -3,9 +3,9 @@ import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from '../bounds.ts'
 import { isError, read } from '../foreign-value.ts'
 import type { ConnectionWait, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
-import { eventLoop } from './event-loop.ts'
+import { eventLoop } from './blocked-loop.ts'
 import { type Failure, Failures, type FailureSource } from './failures.ts'
-import { MoreOperations } from './more-operations.ts'
+import { SharedSpans } from './shared-spans.ts'
 import type { RequestIdentity } from './request-identity.ts'
 import { type RequestClock, RunningCalls, SpanList, Work } from './running-calls.ts'
 
@@ -98,14 +98,14 @@ export class Recorder implements RequestIdentity {
   finished = false
   /** Milliseconds until the response was sent or the client left; null before. */
   ended: number | null = null
-  /** Records what the request does once this one has finished; null if nothing does. */
+  /** Records what the request does once this profile is stored (late-work.ts); null if nothing does. */
   successor: { readonly open: Recorder | null } | null = null
 
   readonly #bounds: ProfileBounds
   readonly #propagateTo: readonly string[]
   readonly #whenEnded: Array<() => void> = []
   readonly #spans: SpanList
-  readonly #more: MoreOperations
+  readonly #more: SharedSpans
   readonly #failures: Failures
   /** How many operations of each kind have spans. */
   readonly #operations: Partial<Record<SpanKind, number>> = {}
@@ -121,7 +121,7 @@ export class Recorder implements RequestIdentity {
     this.#bounds = bounds
     this.#propagateTo = propagateTo
     this.#spans = new SpanList(bounds.spans)
-    this.#more = new MoreOperations(this.clock)
+    this.#more = new SharedSpans(this.clock)
     this.#failures = new Failures(bounds.exceptions)
     this.calls = new RunningCalls(this.#spans, this.clock, this.work)
   }
@@ -297,7 +297,7 @@ export class Recorder implements RequestIdentity {
     this.#spans.close(this.now())
     this.spans.push(...this.#more.close())
     this.calls.clear()
-    eventLoop.leave()
+    eventLoop.noteNobody()
   }
 
   /** Drops what the stored profile has: the recorder stays as long as a connection or timer that the request made. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { BlockedTime, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
-import { eventLoop } from './event-loop.ts'
+import { eventLoop } from './blocked-loop.ts'
 
 /** A function that the tracer has wrapped. */
 export interface TracedFunction {
@@ -18,7 +18,7 @@ interface Running {
   id: number
   span: Span
   /** When it sent the response, or when the next function began; null before. */
-  gaveOn: number | null
+  handedOverAt: number | null
   /** When it called the `reply.send` that has not returned; null if there is none. */
   sendsSince: number | null
   /** When it began to wait for its response to be sent, which is not its own time; null if it does not wait. */
@@ -84,13 +84,13 @@ export class RunningCalls {
     const start = this.#clock.now()
     if (hook === 'preSerialization') this.#answeredAt(start)
     const before = this.#running.at(-1)
-    if (before !== undefined && !hooksApart.has(hook ?? '')) before.gaveOn ??= start
+    if (before !== undefined && !hooksApart.has(hook ?? '')) before.handedOverAt ??= start
     const span: Span = { parent: null, ...traced, start, duration: 0, outcome: 'unfinished', detail: null }
     const id = this.#spans.add(span)
     this.#running.push({
       id,
       span,
-      gaveOn: null,
+      handedOverAt: null,
       sendsSince: null,
       waitsSince: null,
       waited: 0,
@@ -153,8 +153,8 @@ export class RunningCalls {
     const now = this.#clock.now()
     for (const running of [...this.#running]) {
       if (running.waitsSince === null) continue
-      if (running.gaveOn === null) this.#running.splice(this.#running.indexOf(running), 1)
-      else running.waited += now - Math.max(running.waitsSince, running.gaveOn)
+      if (running.handedOverAt === null) this.#running.splice(this.#running.indexOf(running), 1)
+      else running.waited += now - Math.max(running.waitsSince, running.handedOverAt)
       running.waitsSince = null
     }
   }
@@ -205,10 +205,10 @@ export class RunningCalls {
     const running = this.#running.at(-1)
     if (running === undefined || answerHooks.has(running.span.hook ?? '') || running.span.outcome === 'replied') return
     const sent = running.sendsSince ?? now
-    running.gaveOn ??= sent
+    running.handedOverAt ??= sent
     running.span.outcome = 'replied'
     // This is its duration if its end is never observed.
-    running.span.duration = running.gaveOn - running.span.start
+    running.span.duration = running.handedOverAt - running.span.start
     if (running.form !== 'sync') return
     running.waited += now - sent
     this.close(running.id, 'replied')
@@ -303,7 +303,7 @@ export class RequestClock {
   /** Milliseconds since the request arrived, without those for which the clock was stopped. */
   now(): number {
     const now = performance.now()
-    eventLoop.see(this.#token, now)
+    eventLoop.noteActivity(this.#token, now)
     return now - this.#start
   }
 
@@ -321,7 +321,7 @@ export class RequestClock {
   /** Makes a call with the clock stopped. */
   aside<Result>(call: () => Result): Result {
     const before = performance.now()
-    eventLoop.see(this.#token, before)
+    eventLoop.noteActivity(this.#token, before)
     try {
       return call()
     } finally {
@@ -332,7 +332,7 @@ export class RequestClock {
       this.#start += took
       if (took >= longAside) {
         this.#asides.push([before, took])
-        eventLoop.forget(after)
+        eventLoop.skipUntil(after)
       }
     }
   }

@@ -4,7 +4,7 @@ import { isPromise } from 'node:util/types'
 import { type AnyFunction, attempt, isError, isFunction, whenThere } from '../foreign-value.ts'
 import type { Location, SpanKind } from '../profile.ts'
 import type { Recorder } from './recorder.ts'
-import { currentRecorder, type Recorders, recorderScope } from './recorders.ts'
+import { currentRecorder, type Recorders, recorderScope } from './current-recorder.ts'
 import type { TracedFunction } from './running-calls.ts'
 import type { WatchedApplication } from './watched-application.ts'
 

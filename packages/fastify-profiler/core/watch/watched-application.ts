@@ -1,7 +1,7 @@
 import type { Unseen } from '../profile.ts'
 import type { KnownRoutes } from './known-routes.ts'
 import type { PluginTree } from './plugin-tree.ts'
-import type { OwnPages, Recorders } from './recorders.ts'
+import type { OwnPages, Recorders } from './current-recorder.ts'
 
 /** The state that all watchers of an application share. */
 export interface WatchedApplication {

@@ -91,10 +91,9 @@ async function serveStdio({ ask, terminal: { errors, input, output } }: TypedCom
 
 /** What the command line does for agents. */
 export const agentCommands: Record<string, Command> = {
-  mcp: { takes: '', count: [0, 0], says: 'answers an agent on stdin and stdout', options: [], run: serveStdio },
+  mcp: { takes: '', says: 'answers an agent on stdin and stdout', options: [], run: serveStdio },
   init: {
     takes: '',
-    count: [0, 0],
     says: 'adds the profiler to the agents of this folder',
     options: ['yes'],
     run: writeEntries,

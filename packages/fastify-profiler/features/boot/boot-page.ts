@@ -14,18 +14,16 @@ import {
 import { html, type Markup } from '../../core/view/html.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
 import type { AskedSources, PageSources, Question } from '../../core/feature.ts'
-import { renderPage } from '../../core/view/page.ts'
-import { sendFormats } from '../../core/view/send-formats.ts'
+import { renderPage, sendFormats } from '../../core/view/page.ts'
 import { count, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
-import { answerText, refusal } from '../home/question.ts'
+import { answerText, refusal, sectionFrom } from '../home/question.ts'
 import { depthsOf } from '../exceptions/exceptions.ts'
 import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../performance/exclusive-time.ts'
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar, timesText } from '../performance/performance-panel.ts'
 import { foldThreshold, hatchPattern, renderWaterfall } from '../performance/waterfall.ts'
-import { type Boot, type BootState, readBoot } from './boot-file.ts'
-import { bootSentence, newestBoot, unfinishedSteps, waitText } from './boot-log.ts'
+import { type Boot, bootSentence, type BootState, newestBoot, readBoot, unfinishedSteps, waitText } from './boot-log.ts'
 
 type BootContext = Pick<ViewContext, 'base' | 'editorUrl' | 'root' | 'query'>
 
@@ -178,18 +176,17 @@ export const bootQuestion: Question = {
     from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: [],
-  command: { name: 'boot', takes: '', count: [0, 0], says: 'how the application started', operands: () => ({}) },
+  command: { name: 'boot', takes: '', says: 'how the application started' },
   lately(sources) {
     const boot = bootOf(sources)
     return boot === null || (boot.state === 'ready' && boot.duration < slowStartFrom) ? null : bootSentence(boot)
   },
-  async answer({ given, number, tokens }, sources) {
+  async answer(asked, sources) {
     const boot = bootOf(sources)
     if (boot === null) return refusal('No start is stored.')
     const recorded = renderBootMarkdown(boot, { base: sources.base, editorUrl: null, root: sources.root })
-    const more = (line: number) => ({ tool: 'boot', arguments: { ...given, from: line } })
-    const section = { heading: 'What ran', recorded, from: number('from') ?? 0, more }
-    return { text: answerText('# The newest start', [section], [], tokens), data: boot }
+    const section = sectionFrom('boot', 'What ran', recorded, asked)
+    return { text: answerText('# The newest start', [section], [], asked.tokens), data: boot }
   },
 }
 

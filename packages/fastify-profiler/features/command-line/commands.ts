@@ -16,7 +16,7 @@ import { profileQuestion } from '../home/ask-profile.ts'
 import { fencesNote, questions, visibleText } from '../home/question.ts'
 import { searchQuestion } from '../home/questions.ts'
 import '../index.ts'
-import { curlCommand, quote } from '../request/curl-command.ts'
+import { curlCommand, quote } from '../request/sent-request.ts'
 import { isFrom, type KnownApplication } from './asker.ts'
 import { type Color, colored, jsonText } from './terminal.ts'
 
@@ -128,6 +128,18 @@ interface Asked extends TypedCommand {
   applications: readonly KnownApplication[]
 }
 
+/** The operands of a command, by the names of the parameters that they stand for. */
+export function argumentsIn(operands: readonly string[], { command }: Question): Record<string, string | undefined> {
+  const names = command.takes.match(/\w+/g) ?? []
+  return command.operands?.(operands) ?? Object.fromEntries(names.map((name, index) => [name, operands[index]]))
+}
+
+/** How many operands a command needs at least, and takes at most. */
+export function countOf({ count, takes }: Command<Asked>): readonly [number, number] {
+  const each = takes.split(' ').filter(operand => operand !== '')
+  return count ?? [each.filter(operand => operand.startsWith('<')).length, each.length]
+}
+
 /** A command that asks a question and prints the answer. */
 function asking(question: Question): Command {
   return {
@@ -175,7 +187,7 @@ function shellCommand(name: string, json: string): string | null {
   const question = questions().find(question => question.name === name)
   const given = attempt((): unknown => JSON.parse(json), null)
   if (question === undefined || !isRecord(given)) return null
-  const operands = Object.keys(question.command.operands([]))
+  const operands = Object.keys(argumentsIn([], question))
   const named = Object.entries(given).filter(([key]) => !operands.includes(key))
   const words = [
     ...operands.flatMap(key => given[key] ?? []),
@@ -192,8 +204,8 @@ function optionsOf({ parameters }: Question): string[] {
 export const commands: Record<string, Command<Asked>> = {
   ...Object.fromEntries(questions().map(question => [question.command.name, asking(question)])),
   [searchQuestion.command.name]: { ...asking(searchQuestion), run: list },
-  tail: { takes: '', count: [0, 0], says: 'requests as they happen', options: ['json'], run: followRequests },
-  curl: { takes: '<token>', count: [1, 1], says: 'the request as a command of curl', options: [], run: curl },
+  tail: { takes: '', says: 'requests as they happen', options: ['json'], run: followRequests },
+  curl: { takes: '<token>', says: 'the request as a command of curl', options: [], run: curl },
   ...Object.fromEntries(features.flatMap(({ commands = {} }) => Object.entries(commands))),
 }
 
@@ -206,7 +218,7 @@ export function commandOf(name: string): Command<Asked> | undefined {
 /** Asks a question with the operands and options that it takes. */
 async function answerTo(question: Question, { ask, operands, values }: TypedCommand): Promise<Answer> {
   const given: Record<string, unknown> = {}
-  const named = Object.entries(question.command.operands(operands)).filter(([, value]) => value !== undefined)
+  const named = Object.entries(argumentsIn(operands, question)).filter(([, value]) => value !== undefined)
   const typed = { ...values, max_tokens: values['max-tokens'], ...Object.fromEntries(named) }
   for (const [name, value] of Object.entries(typed)) {
     const parameter = name === 'max_tokens' ? { type: 'integer' } : question.parameters[name]

@@ -6,7 +6,7 @@ import { environmentOptions } from '../../options.ts'
 import { questions, visibleText } from '../home/question.ts'
 import { pathDistance } from '../routing/similar-routes.ts'
 import { Asker } from './asker.ts'
-import { commandOf, commands } from './commands.ts'
+import { argumentsIn, commandOf, commands, countOf } from './commands.ts'
 import { UsageError } from './terminal.ts'
 
 const text = { type: 'string' } as const
@@ -37,7 +37,7 @@ const options = {
 
 /** The options that are not given as operands, each with a description of the first command that takes it. */
 const described = [...parameters].flatMap(([name, { parameter, takers }]) => {
-  const operands = questions().flatMap(({ command }) => Object.keys(command.operands([])))
+  const operands = questions().flatMap(question => Object.keys(argumentsIn([], question)))
   if (operands.includes(name)) return []
   const value = parameter.type === 'boolean' ? '' : parameter.type === 'integer' ? ' <n>' : ' <text>'
   const values = parameter.enum === undefined ? '' : ` One of ${parameter.enum.join(', ')}.`
@@ -76,7 +76,7 @@ export async function run(words: readonly string[], terminal: Terminal): Promise
     if (command === undefined) {
       throw new UsageError(`There is no command of this name.${meant(name, Object.keys(commands))}`)
     }
-    const [least, most] = command.count
+    const [least, most] = countOf(command)
     if (operands.length < least || operands.length > most) {
       throw new UsageError(`${name} takes ${command.takes === '' ? 'no operands' : command.takes}.`)
     }

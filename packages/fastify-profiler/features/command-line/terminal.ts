@@ -1,11 +1,13 @@
 import type { Readable, Writable } from 'node:stream'
 import { styleText } from 'node:util'
 import type { Terminal } from '../../core/feature.ts'
-import { unseen } from '../../core/foreign-value.ts'
+import { invisibleCharacters } from '../../core/foreign-value.ts'
 
 /** A value as JSON that controls no terminal, since characters that nobody sees are escaped: `\u009b`. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value ?? null).replace(unseen, characters => characters.split('').map(escaped).join(''))
+  return JSON.stringify(value ?? null).replace(invisibleCharacters, characters =>
+    characters.split('').map(escaped).join(''),
+  )
 }
 
 function escaped(unit: string): string {

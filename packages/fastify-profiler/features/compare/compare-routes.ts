@@ -16,9 +16,9 @@ import { readSearch } from '../home/search-criteria.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
 import { html } from '../../core/view/html.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
-import { sendFormats } from '../../core/view/send-formats.ts'
+import { sendFormats } from '../../core/view/page.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
-import { answerText, callText, findProfile, missingProfile, refusal, tokenIn } from '../home/question.ts'
+import { answerText, callText, findProfile, missingProfile, refusal, sectionFrom, tokenIn } from '../home/question.ts'
 import { compareSets, renderSetComparisonMarkdown, renderSetComparisonPage, setSentence } from './compare-sets.ts'
 import { compare } from './compare.ts'
 import { comparisonUrl, renderComparisonMarkdown, renderComparisonPage, replays } from './comparison-page.ts'
@@ -206,8 +206,6 @@ async function compareRoute(route: string, asked: Arguments, { archive, base }: 
 }
 
 function framed(data: { sentence: string }, recorded: string, asked: Arguments, fixed: object): Answer {
-  const { given, number, tokens } = asked
-  const more = (line: number) => ({ tool: 'compare', arguments: { ...given, ...fixed, from: line } })
-  const section = { heading: 'What changed', recorded, from: number('from') ?? 0, more }
-  return { text: answerText(`# ${data.sentence}`, [section], [], tokens), data }
+  const section = sectionFrom('compare', 'What changed', recorded, asked, fixed)
+  return { text: answerText(`# ${data.sentence}`, [section], [], asked.tokens), data }
 }

@@ -9,7 +9,7 @@ import { inputTime } from '../../core/view/urls.ts'
 import { hatchPattern, percent } from '../performance/waterfall.ts'
 import { pairTimes } from './comparison.ts'
 import { groundsText, surenessText } from './comparison-text.ts'
-import { pairedStacks, renderSide } from './paired-bars.ts'
+import { pairedStacks, renderSide } from './comparison-page.ts'
 import { judgeTimes, type Verdict } from './verdict.ts'
 
 /** The requests of one route before a moment and since. Times are milliseconds. */

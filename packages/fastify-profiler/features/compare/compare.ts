@@ -1,4 +1,4 @@
-import { lengthOf, type Period, runsOf } from '../../core/periods.ts'
+import { type Interval, joined, lengthOf, runsOf, without } from '../../core/intervals.ts'
 import type { Location, LogLine, Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
@@ -15,7 +15,6 @@ import {
   compareValues,
   type Comparison,
   differenceOf,
-  joined,
   judge,
   type LogPair,
   markChanges,
@@ -25,7 +24,6 @@ import {
   type SpanPair,
   type SpanTimes,
   type StatementPair,
-  without,
 } from './comparison.ts'
 import { isSameRoute } from './comparison-text.ts'
 import { statementShape } from '../queries/statement-shape.ts'
@@ -94,7 +92,7 @@ const gaps = new Set<TimeKind>(['reading', 'serialization', 'sending', 'waiting'
 /** Gathers the spans of a request by kind, name and line, and its gaps by kind. */
 function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly TimeSlice[]): SpanGroup[] {
   const children = childrenOf(spans)
-  const groups = new Map<string, Omit<SpanGroup, 'times'> & { count: number; own: Period[] }>()
+  const groups = new Map<string, Omit<SpanGroup, 'times'> & { count: number; own: Interval[] }>()
   spans.forEach((span, id) => {
     const { kind, location, name } = span
     const key = JSON.stringify([kind, name, location?.file, location?.line])
@@ -115,11 +113,11 @@ function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly
   ]
 }
 
-function timesOf(count: number, periods: readonly Period[]): SpanTimes {
+function timesOf(count: number, periods: readonly Interval[]): SpanTimes {
   return { count, time: lengthOf(periods), pieces: joined(periods) }
 }
 
-function periodOf({ start, duration }: Span): Period {
+function periodOf({ start, duration }: Span): Interval {
   return { start, end: start + duration }
 }
 

@@ -21,12 +21,13 @@ import {
   formatAge,
   formatDuration,
   formatMilliseconds,
+  formatNumber,
   formatTime,
   renderTime,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { renderKind } from '../performance/exclusive-time.ts'
-import { hatchPattern, renderAxis } from '../performance/waterfall.ts'
+import { kindView, renderKind } from '../performance/exclusive-time.ts'
+import { drawnApart, hatchPattern, renderAxis, renderPieces } from '../performance/waterfall.ts'
 import {
   comparisonSentence,
   conclusionsOf,
@@ -41,12 +42,14 @@ import {
   type ComparedRequest,
   type Comparison,
   differenceOf,
+  type PairedTimes,
   type SpanPair,
   type StatementPair,
   type ValuePair,
 } from './comparison.ts'
-import { pairedStacks, renderPairBar, renderSide } from './paired-bars.ts'
 import { enough } from './verdict.ts'
+import type { TimeKind } from '../../core/summary.ts'
+import { stackedPieces } from '../performance/performance-panel.ts'
 
 type Place = Pick<ViewContext, 'base' | 'root' | 'editorUrl'>
 
@@ -316,4 +319,60 @@ function logsSection({ logs }: Comparison): Block {
       },
     ],
   }
+}
+
+/** The letter of one side. */
+export function renderSide(side: 'A' | 'B'): Markup {
+  return html`<span class="badge neutral${side === 'B' && ' solid'}">${side}</span>`
+}
+
+/** Two bars on one scale, A above B, with a legend that has the numbers of both. */
+export function pairedStacks(times: PairedTimes, totalA: number, totalB: number): Block {
+  const scale = Math.max(totalA, totalB)
+  const legend = times.map(([kind, a, b]) => ({ kind, label: kindView(kind).label, a: timeText(a), b: timeText(b) }))
+  const stackA = renderStack(
+    'A',
+    totalA,
+    times.map(([kind, a]) => [kind, a]),
+    scale,
+  )
+  const stackB = renderStack(
+    'B',
+    totalB,
+    times.map(([kind, , b]) => [kind, b]),
+    scale,
+  )
+  return {
+    html: html`${stackA}
+${stackB}
+<ul class="legend row">${legend.map(
+      ({ kind, label, a, b }) => html`
+<li>${renderKind(kind)}${label} <span class="muted">${a} →</span> <b>${b}</b></li>`,
+    )}
+</ul>`,
+    markdown: legend.map(({ label, a, b }) => `- ${label}: ${a} → ${b}`).join('\n'),
+  }
+}
+
+type Times = ReadonlyArray<readonly [kind: TimeKind, time: number]>
+
+function renderStack(side: 'A' | 'B', total: number, times: Times, scale: number): Markup {
+  const some = times.filter(([, time]) => time > 0)
+  const words = some.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
+  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" width="100%" height="24" role="img" aria-label="${side}: ${words}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
+}
+
+function timeText(time: number): string {
+  return time > 0 ? formatNumber(time) : 'none'
+}
+
+/** When something ran: in A above and pale, in B below and full. */
+export function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
+  const { colour } = kindView(kind)
+  const piecesOf = (times: SpanPair['a']) =>
+    drawnApart(
+      (times?.pieces ?? []).map(piece => ({ colour, ...piece })),
+      scale,
+    )
+  return html`<svg class="pair-bar" height="24" aria-hidden="true"><g class="a">${renderPieces(piecesOf(a), scale, 4, 7)}</g>${renderPieces(piecesOf(b), scale, 13, 7)}</svg>`
 }

@@ -39,7 +39,7 @@ export function surenessText({ requests: { a, b }, sureness }: Verdict): string 
   return `seen ${times === 1 ? 'once' : `${times} times`}, not yet certain`
 }
 
-/** What would make a verdict on time certain, or does; null if calls do. */
+/** What a verdict on time rests on, and what would make it certain; null if the number of calls decides. */
 export function groundsText({ because, requests: { a, b }, sureness }: Verdict): string | null {
   if (because === 'calls') return null
   const sides = `${count(a, 'request')} like A and ${b} like B`

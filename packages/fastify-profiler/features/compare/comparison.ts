@@ -1,4 +1,4 @@
-import type { Period } from '../../core/periods.ts'
+import type { Interval } from '../../core/intervals.ts'
 import type { HeaderLine, Location, Profile } from '../../core/profile.ts'
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
 import { changeOf, isNotable, judgeTimes, type Verdict } from './verdict.ts'
@@ -62,7 +62,7 @@ export interface SpanTimes {
   /** The time in which at least one of them ran, for functions without what they called. */
   time: number
   /** When that was. */
-  pieces: Period[]
+  pieces: Interval[]
 }
 
 export interface StatementPair extends Pair<{ count: number; time: number }> {
@@ -169,27 +169,4 @@ export function markChanges(spans: readonly SpanPair[], { change, difference }: 
     const isLonger = isNotable(pair.a?.time ?? 0, pair.b?.time ?? 0)
     return pair.change === null && takesPart && isLonger ? { ...pair, change: 'time' } : pair
   })
-}
-
-/** The moments in which at least one of the periods lasts, in order. */
-export function joined(periods: readonly Period[]): Period[] {
-  const result: Period[] = []
-  for (const { start, end } of periods.toSorted((one, other) => one.start - other.start)) {
-    const last = result.at(-1)
-    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
-    else result.push({ start, end })
-  }
-  return result
-}
-
-/** A period without the moments of others. */
-export function without({ start, end }: Period, others: readonly Period[]): Period[] {
-  const result: Period[] = []
-  let from = start
-  for (const other of joined(others)) {
-    if (other.start > from) result.push({ start: from, end: Math.min(other.start, end) })
-    from = Math.max(from, other.end)
-    if (from >= end) return result
-  }
-  return [...result, { start: from, end }]
 }

@@ -1,4 +1,4 @@
-import type { ProfileBounds } from '../../core/bounds.ts'
+import { type ProfileBounds, remember } from '../../core/bounds.ts'
 import { isForeign, isProfilerFile, pathOf } from '../../core/call-site.ts'
 import type { CollectingRecorded } from '../../core/feature.ts'
 import { attempt, isError, listOf, nameOfError, read, textOf } from '../../core/foreign-value.ts'
@@ -28,28 +28,10 @@ export function kindOf(file: string): Frame['kind'] {
 
 // Saves 1.3 µs for each frame, 4 % of a 404, which has 14 frames and is described for its answer and for its profile:
 // `npm run -w bench profiler-mechanisms`.
-const mostKept = 500
-
-/** Remembers the frames in lines of stacks, since the same calls fail again and again. */
-export class KnownFrames {
-  readonly #frames = new Map<string, Frame | null>()
-
-  /** The frame in a line; null if there is none to show. It is shared, so it must not be changed. */
-  frameIn(line: string): Readonly<Frame> | null {
-    const known = this.#frames.get(line)
-    if (known !== undefined) return known
-    // A piece of a stack would keep the whole stack in memory.
-    const copy = line.split('').join('')
-    const frame = parseFrame(copy)
-    if (this.#frames.size >= mostKept) this.#frames.clear()
-    this.#frames.set(copy, frame)
-    return frame
-  }
-}
+/** The frame in a line of a stack; null if there is none to show. It is shared, so it must not be changed. */
+export const frameIn: (line: string) => Readonly<Frame> | null = remember(parseFrame)
 
 const longestLine = 1000
-
-const known = new KnownFrames()
 
 /**
  * Parses the frames of an error's stack. The message is removed first, since lines in it could look like frames and
@@ -62,7 +44,7 @@ export function parseStack(stack: string, message: string, limit: number): { fra
   let dropped = 0
   for (const candidate of text.split('\n')) {
     // Frames are shorter, and the pattern is slow on long lines.
-    const frame = candidate.length > longestLine ? null : known.frameIn(candidate)
+    const frame = candidate.length > longestLine ? null : frameIn(candidate)
     if (frame === null) continue
     if (frames.length >= limit) dropped++
     else frames.push({ ...frame })

@@ -2,7 +2,7 @@ import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Profile } from '../../core/profile.ts'
 import { rewrite } from '../../core/store/profile-writer.ts'
-import { currentRecorder } from '../../core/watch/recorders.ts'
+import { currentRecorder } from '../../core/watch/current-recorder.ts'
 
 /** Milliseconds after an uncaught error. A process that exits later has another reason. */
 const longestEnd = 10_000

@@ -7,13 +7,12 @@ import { renderIndent } from '../../core/view/elements.ts'
 import { type Content, html } from '../../core/view/html.ts'
 import { plain } from '../../core/view/markdown.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
-import { renderPage } from '../../core/view/page.ts'
-import { sendFormats } from '../../core/view/send-formats.ts'
+import { renderPage, sendFormats } from '../../core/view/page.ts'
 import { alignNumber, formatDuration } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderTrack } from '../performance/waterfall.ts'
-import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
+import { answerText, callText, findProfile, missingProfile, refusal, sectionFrom } from '../home/question.ts'
 import { canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
 import { NoPlan, type ShownNode } from './plan.ts'
 
@@ -196,13 +195,7 @@ export const explainQuestion: Question = {
     from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: ['token', 'query'],
-  command: {
-    name: 'explain',
-    takes: '<token> <query>',
-    count: [2, 2],
-    says: 'the plan of a query, by its number',
-    operands: ([token, query]) => ({ token, query }),
-  },
+  command: { name: 'explain', takes: '<token> <query>', says: 'the plan of a query, by its number' },
   next({ database, token }, { explainPool }) {
     const queries = database?.queries ?? []
     const [slowest] = queries.filter(isExplainable).sort((one, other) => (other.duration ?? 0) - (one.duration ?? 0))
@@ -223,12 +216,8 @@ export const explainQuestion: Question = {
     if (query === undefined) return refusal(`This request has ${queries.length} stored queries, counted from 1.`)
     const explained = await explainQuery(poolFor(query, sources.explainPool), query, given.run === true)
     const failed = explained instanceof NoPlan
-    const section = {
-      heading: 'Plan',
-      recorded: blocksMarkdown(explainBlocks(explained, query), sources.root),
-      from: number('from') ?? 0,
-      more: (line: number) => ({ tool: 'explain', arguments: { ...given, token: profile.token, from: line } }),
-    }
+    const recorded = blocksMarkdown(explainBlocks(explained, query), sources.root)
+    const section = sectionFrom('explain', 'Plan', recorded, asked, { token: profile.token })
     const lead = `# ${failed ? 'No plan' : 'The plan'} of query ${wanted}`
     const data = failed ? { error: explained.message } : explained
     return { text: answerText(lead, [section], [], tokens), data, failed }

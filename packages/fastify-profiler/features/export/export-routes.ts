@@ -12,7 +12,7 @@ import { panelData, panelsByWeight, renderPanelBody, renderPanelMenu } from '../
 import { formatTime } from '../../core/view/units.ts'
 import { urlPart } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
-import { curlCommand } from '../request/curl-command.ts'
+import { curlCommand } from '../request/sent-request.ts'
 import { harOf } from './har.ts'
 
 /** The forms of a profile. One with an ending is saved as a file. */

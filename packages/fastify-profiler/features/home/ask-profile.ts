@@ -36,13 +36,7 @@ export const profileQuestion: Question = {
     from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: ['token'],
-  command: {
-    name: 'show',
-    takes: '<token> [panel]',
-    count: [1, 2],
-    says: 'one request, or one of its panels',
-    operands: ([token, panel]) => ({ token, panel }),
-  },
+  command: { name: 'show', takes: '<token> [panel]', says: 'one request, or one of its panels' },
   async answer(asked, sources) {
     const { number, text, tokens } = asked
     const stored = await sources.archive.find(tokenIn(text('token') ?? ''))

@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { features, type PageSources } from '../../core/feature.ts'
-import { previousRequest, sightingsOf } from './like-requests.ts'
+import type { PageSources } from '../../core/feature.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
 import { findAsset } from '../../core/view/page.ts'
-import { panelData, panelsByWeight, renderProfileMarkdown, renderProfilePage } from './profile-page.ts'
-import { sendFormats } from '../../core/view/send-formats.ts'
+import { profileRoutes } from './profile-page.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { sendMissing, sendUnknown } from './not-found-page.ts'
-import { searchRoutes, showSearch } from './search-page.ts'
+import { sendMissing } from './not-found-page.ts'
+import { searchRoutes } from './search-page.ts'
 
 /** The list of requests, each of them, and what every page needs. */
 export function homeRoutes(app: FastifyInstance, sources: PageSources): void {
@@ -30,38 +28,6 @@ function assetRoutes(app: FastifyInstance, sources: PageSources): void {
       .header('cache-control', isCurrent ? 'private, max-age=31536000, immutable' : 'private, no-cache')
       .type(asset.type)
       .send(asset.body)
-  })
-}
-
-/** Subrequests listed in the header of a request. */
-const causedShown = 20
-
-/** One request, with a panel open. */
-function profileRoutes(app: FastifyInstance, sources: PageSources): void {
-  const { archive, base, panels, viewContext } = sources
-  const actions = features.flatMap(({ action }) => action ?? [])
-
-  app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile(request, reply) {
-    // `<base>/` arrives here, since it cannot be a route of its own if the router ignores trailing slashes.
-    if (request.params.token === '') return showSearch(request, reply, sources)
-    const profile = await archive.find(request.params.token)
-    if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
-    const { token } = profile
-    const wanted = queryOf(request).get('panel') || null
-    const name = wanted ?? panelsByWeight(panels, profile)[0]?.name ?? ''
-    const open = panels.find(panel => panel.name === name)
-    const why = `There is no panel "${name}".`
-    if (open === undefined) return sendMissing(request, reply, { what: 'part', why, token, panels }, sources)
-    const { profiles: caused } = await archive.search({ parent: token, perPage: causedShown })
-    const context = { ...viewContext(profile), query: queryOf(request) }
-    const previousOfRoute = (await previousRequest(archive, profile))?.token ?? null
-    const sightings = await sightingsOf(archive, profile)
-    const related = { caused, previousOfRoute, sightings, ...(await archive.neighbours(token)) }
-    return sendFormats(request, reply, {
-      html: () => renderProfilePage(context, panels, open.name, related, actions),
-      json: () => (wanted === null ? context.profile : { token, panel: name, data: panelData(open, context.profile) }),
-      markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined),
-    })
   })
 }
 

@@ -5,14 +5,13 @@ import { type Block, blocksHtml, blocksMarkdown, emptyBlocks, type Inline } from
 import { noPlace } from '../../core/view/elements.ts'
 import { html } from '../../core/view/html.ts'
 import type { PageSources } from '../../core/feature.ts'
-import { renderPage } from '../../core/view/page.ts'
-import { sendFormats } from '../../core/view/send-formats.ts'
+import { renderPage, sendFormats } from '../../core/view/page.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { hatchPattern } from '../performance/waterfall.ts'
 import { renderProfileList } from './profile-list.ts'
 import { profilesMarkdown, renderSearchBox, type SearchBarOptions, searchBarOptions, searchOf } from './search-page.ts'
 
-/** What the client requested but does not exist: a page, or what there is not of something else. */
+/** What the client requested but does not exist: a page, or a part of a profile. */
 export type Missing =
   | { what: 'page'; path: string }
   /** With the profile that has not got it, or its panels. */

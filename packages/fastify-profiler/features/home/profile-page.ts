@@ -1,4 +1,5 @@
-import type { ProfileAction, RelatedProfiles } from '../../core/feature.ts'
+import type { FastifyInstance } from 'fastify'
+import { features, type PageSources, type ProfileAction, type RelatedProfiles } from '../../core/feature.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
 import { attempt } from '../../core/foreign-value.ts'
 import type { Json, Profile } from '../../core/profile.ts'
@@ -6,7 +7,10 @@ import { blocksHtml, blocksMarkdown, emptyBlocks } from '../../core/view/block.t
 import { outcomeText, statusText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, plain } from '../../core/view/markdown.ts'
-import { renderPage } from '../../core/view/page.ts'
+import { queryOf } from '../../core/view/page-guard.ts'
+import { renderPage, sendFormats } from '../../core/view/page.ts'
+import { previousRequest, sightingsOf } from './like-requests.ts'
+import { sendMissing, sendUnknown } from './not-found-page.ts'
 import {
   parentName,
   renderCost,
@@ -16,6 +20,7 @@ import {
   sightingsText,
   timeText,
 } from './profile-header.ts'
+import { showSearch } from './search-page.ts'
 import { formatDuration, formatTime } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 
@@ -135,4 +140,36 @@ export function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewConte
   } catch (error) {
     return `This panel could not be shown: ${plain(String(error))}`
   }
+}
+
+/** Subrequests listed in the header of a request. */
+const causedShown = 20
+
+/** One request, with a panel open. */
+export function profileRoutes(app: FastifyInstance, sources: PageSources): void {
+  const { archive, base, panels, viewContext } = sources
+  const actions = features.flatMap(({ action }) => action ?? [])
+
+  app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile(request, reply) {
+    // `<base>/` arrives here, since it cannot be a route of its own if the router ignores trailing slashes.
+    if (request.params.token === '') return showSearch(request, reply, sources)
+    const profile = await archive.find(request.params.token)
+    if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
+    const { token } = profile
+    const wanted = queryOf(request).get('panel') || null
+    const name = wanted ?? panelsByWeight(panels, profile)[0]?.name ?? ''
+    const open = panels.find(panel => panel.name === name)
+    const why = `There is no panel "${name}".`
+    if (open === undefined) return sendMissing(request, reply, { what: 'part', why, token, panels }, sources)
+    const { profiles: caused } = await archive.search({ parent: token, perPage: causedShown })
+    const context = { ...viewContext(profile), query: queryOf(request) }
+    const previousOfRoute = (await previousRequest(archive, profile))?.token ?? null
+    const sightings = await sightingsOf(archive, profile)
+    const related = { caused, previousOfRoute, sightings, ...(await archive.neighbours(token)) }
+    return sendFormats(request, reply, {
+      html: () => renderProfilePage(context, panels, open.name, related, actions),
+      json: () => (wanted === null ? context.profile : { token, panel: name, data: panelData(open, context.profile) }),
+      markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined),
+    })
+  })
 }

@@ -6,7 +6,7 @@ import {
   type Parameter,
   type Question,
 } from '../../core/feature.ts'
-import { isRecord, unseen, visible } from '../../core/foreign-value.ts'
+import { invisibleCharacters, isRecord, visible } from '../../core/foreign-value.ts'
 import type { Profile } from '../../core/profile.ts'
 import { code, fenced as fencedBlock, longestFence } from '../../core/view/markdown.ts'
 import { fitLines, fitParts } from './fit-markdown.ts'
@@ -76,7 +76,7 @@ function fenced({ heading, recorded, from = 0, more }: Section, bytes: number): 
 
 /** Text with its invisible characters shown. */
 export function visibleText(text: string): string {
-  return visible(text).replace(unseen, character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  return visible(text).replace(invisibleCharacters, character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
 const tokensUsual = 2000
@@ -133,6 +133,12 @@ function formOf({ type, minimum = 0, maximum, enum: values }: Parameter): string
   if (type === 'integer') return `a whole number from ${minimum}${maximum === undefined ? ' on' : ` to ${maximum}`}`
   if (type === 'boolean') return 'true or false'
   return values === undefined ? `text of at most ${longestText} characters` : `one of ${values.join(', ')}`
+}
+
+/** Recorded text from the line that was asked for. @param fixed the arguments of the next call that were not given */
+export function sectionFrom(tool: string, heading: string, recorded: string, asked: Arguments, fixed = {}): Section {
+  const more = (line: number) => ({ tool, arguments: { ...asked.given, ...fixed, from: line } })
+  return { heading, recorded, from: asked.number('from') ?? 0, more }
 }
 
 const newestShown = 5

@@ -27,13 +27,7 @@ export const overviewQuestion: Question = {
     },
   },
   required: [],
-  command: {
-    name: 'overview',
-    takes: '',
-    count: [0, 0],
-    says: 'what matters lately',
-    operands: () => ({}),
-  },
+  command: { name: 'overview', takes: '', says: 'what matters lately' },
   async answer({ given, number, tokens }, sources) {
     const { base, root } = sources
     const { overview, period } = overviewFor(number('minutes'), sources)

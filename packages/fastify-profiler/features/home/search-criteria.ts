@@ -1,15 +1,93 @@
 import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../../core/summary.ts'
-import * as forms from './search-forms.ts'
-import type { SearchForm } from './search-forms.ts'
 import { cut } from '../../core/view/units.ts'
 import { readWords, unknownFilters } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
+import { METHODS } from 'node:http'
+
+/** What a parameter of a search takes. */
+interface SearchForm<Value> {
+  /** For a message: "takes …". */
+  takes: string
+  /** @returns null if the text has another form */
+  read: (text: string) => Value | null
+}
+
+/** The default bound of a profile's strings. */
+const longestText = 4000
+
+const anyText: SearchForm<string> = {
+  takes: `up to ${longestText} characters`,
+  read: text => (text.length <= longestText ? text : null),
+}
+
+const status = matching(/^(?:none|[1-5]xx|(?:>=|<=|>|<)?\s*\d{3})$/i, '404, 4xx, >=400 or none')
+
+const queryCount = matching(/^(?:>=|<=|>|<)?\s*\d{1,6}$/, 'a number of queries such as 3 or >10')
+
+const method: SearchForm<string> = {
+  takes: 'the name of a method',
+  read: text => (METHODS.includes(text.toUpperCase()) ? text.toUpperCase() : null),
+}
+
+const milliseconds: SearchForm<number> = { takes: 'milliseconds, 0 or more', read: numberOf }
+
+const time: SearchForm<number> = {
+  takes: 'an ISO 8601 time such as 2026-11-22T09:30Z, or milliseconds since 1970',
+  read: timeOf,
+}
+
+/** A whole number from 1 on. */
+function countUpTo(most: number): SearchForm<number> {
+  return {
+    takes: most === Number.MAX_SAFE_INTEGER ? 'a whole number, 1 or more' : `a whole number from 1 to ${most}`,
+    read: text => {
+      const number = numberOf(text) ?? 0
+      return Number.isInteger(number) && number >= 1 && number <= most ? number : null
+    },
+  }
+}
+
+function oneOf<Value extends string>(values: readonly Value[], takes = values.join(', ')): SearchForm<Value> {
+  return { takes, read: text => values.find(value => value === text) ?? null }
+}
+
+function matching(form: RegExp, takes: string): SearchForm<string> {
+  return { takes, read: text => (form.test(text) ? text : null) }
+}
+
+const numberForm = /^\d+(?:\.\d+)?(?:e\+?\d+)?$/i
+
+function numberOf(value: string): number | null {
+  const number = numberForm.test(value) ? Number(value) : Infinity
+  return Number.isFinite(number) ? number : null
+}
+
+/** An ISO 8601 date with an optional time, UTC by default. An unencoded plus in a query string arrives as a space. */
+const isoForm = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+ -]\d\d:?\d\d)?)?$/i
+
+/** Fewer digits are seconds, or a date without hyphens. */
+const millisecondsForm = /^\d{12,14}$/
+
+const endOfYear9999 = Date.UTC(10_000, 0)
+
+function timeOf(value: string): number | null {
+  if (millisecondsForm.test(value)) return Number(value)
+  const [, day = '', time = '00:00', zone = 'Z'] = isoForm.exec(value) ?? []
+  const offset = zone
+    .toUpperCase()
+    .replace(' ', '+')
+    .replace(/(\d\d)(\d\d)$/, '$1:$2')
+  const moment = Date.parse(`${day}T${time}${offset}`)
+  // Date.parse reads February 30th as March 2nd.
+  const isTime = moment >= 0 && moment < endOfYear9999 && new Date(Date.parse(day)).toISOString().startsWith(day)
+  return isTime ? moment : null
+}
 
 /** How many characters and names a message about invalid input quotes. */
 const quoted = 60
 const namesListed = 5
 
-/** The parameters of one search, read by their forms. */
+/** The parameters of one search, read by their  */
 class SearchParameters {
   readonly #query: URLSearchParams
   readonly #known = new Set<string>()
@@ -77,30 +155,30 @@ const periods = ['15min', '1h', 'all'] as const
 
 export type Period = (typeof periods)[number]
 
-type FormsOf<Value> = { [Name in keyof SearchCriteria]?: forms.SearchForm<Value> }
+type FormsOf<Value> = { [Name in keyof SearchCriteria]?: SearchForm<Value> }
 
 const textCriteria = {
-  status: forms.status,
-  method: forms.method,
-  sql: forms.queryCount,
-  token: forms.text,
-  url: forms.text,
-  route: forms.text,
-  host: forms.text,
-  ip: forms.text,
-  exception: forms.text,
-  parent: forms.text,
-  statement: forms.text,
-  text: forms.text,
+  status,
+  method,
+  sql: queryCount,
+  token: anyText,
+  url: anyText,
+  route: anyText,
+  host: anyText,
+  ip: anyText,
+  exception: anyText,
+  parent: anyText,
+  statement: anyText,
+  text: anyText,
 } satisfies FormsOf<string>
 
 const numberCriteria = {
-  durationFrom: forms.milliseconds,
-  durationTo: forms.milliseconds,
-  timeFrom: forms.time,
-  timeTo: forms.time,
-  page: forms.countUpTo(Number.MAX_SAFE_INTEGER),
-  perPage: forms.countUpTo(perPageLimit),
+  durationFrom: milliseconds,
+  durationTo: milliseconds,
+  timeFrom: time,
+  timeTo: time,
+  page: countUpTo(Number.MAX_SAFE_INTEGER),
+  perPage: countUpTo(perPageLimit),
 } satisfies FormsOf<number>
 
 const limits = [
@@ -113,9 +191,9 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
   const parameters = new SearchParameters(withWords(asked, labels))
   const texts = parameters.takeAll(textCriteria)
   const numbers = parameters.takeAll(numberCriteria)
-  const failed = parameters.take('failed', forms.oneOf(failedKinds))
-  const sort = parameters.take('sort', forms.oneOf<SortOrder>(sortOrders))
-  const labelled = parameters.takeAll(Object.fromEntries(labels.map(name => [name, forms.text])))
+  const failed = parameters.take('failed', oneOf(failedKinds))
+  const sort = parameters.take('sort', oneOf<SortOrder>(sortOrders))
+  const labelled = parameters.takeAll(Object.fromEntries(labels.map(name => [name, anyText])))
   const criteria: SearchCriteria = {
     ...texts,
     ...numbers,
@@ -123,12 +201,12 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
     ...(sort !== null && { sort }),
     ...(Object.keys(labelled).length > 0 && { labels: labelled }),
   }
-  const panel = parameters.take('panel', forms.oneOf(panels, `the name of a panel (${panels.join(', ')})`))
-  const period = parameters.take('period', forms.oneOf<Period>(periods))
+  const panel = parameters.take('panel', oneOf(panels, `the name of a panel (${panels.join(', ')})`))
+  const period = parameters.take('period', oneOf<Period>(periods))
   const contradictions = limits
     .filter(([from, to]) => (criteria[from] ?? -Infinity) > (criteria[to] ?? Infinity))
     .map(([from, to]) => `${from} is greater than ${to}, so nothing can match.`)
-  const words = asked.getAll('q').flatMap(text => unknownFilters(text.slice(0, forms.longestText), labels))
+  const words = asked.getAll('q').flatMap(text => unknownFilters(text.slice(0, longestText), labels))
   return { criteria, problems: [...parameters.problems(), ...words, ...contradictions], panel, period }
 }
 
@@ -137,7 +215,7 @@ function withWords(asked: URLSearchParams, labels: readonly string[]): URLSearch
   const query = new URLSearchParams(asked)
   query.delete('q')
   for (const text of asked.getAll('q')) {
-    for (const [name, value] of readWords(text.slice(0, forms.longestText), labels)) query.append(name, value)
+    for (const [name, value] of readWords(text.slice(0, longestText), labels)) query.append(name, value)
   }
   return query
 }

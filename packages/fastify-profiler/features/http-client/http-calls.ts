@@ -4,12 +4,12 @@ import { type AnyFunction, attempt, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { RequestSecrets } from '../../core/mask/request-secrets.ts'
-import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
+import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/intervals.ts'
 import { type HttpCall, type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import { isRefusal } from '../performance/failed-calls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
-import { openRecorder } from '../../core/watch/recorders.ts'
+import { openRecorder } from '../../core/watch/current-recorder.ts'
 
 /** HTTP requests listed in full. */
 const httpCallsKept = 100

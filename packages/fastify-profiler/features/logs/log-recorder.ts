@@ -12,11 +12,11 @@ import { findCaller } from '../../core/call-site.ts'
 import type { CollectingRecorded, PageSources } from '../../core/feature.ts'
 import { attempt, isError, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import { isAfterResponse, type RequestTime } from '../../core/periods.ts'
+import { isAfterResponse, type RequestTime } from '../../core/intervals.ts'
 import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { RecordedLine, Recorder } from '../../core/watch/recorder.ts'
-import { currentRecorder, type Recorders } from '../../core/watch/recorders.ts'
+import { currentRecorder, type Recorders } from '../../core/watch/current-recorder.ts'
 import { type IsWanted, pinoKey, type PinoLogger, streamOf, writeEveryLevel } from './every-level.ts'
 
 const recorderOfLogger = Symbol('profiler.recorder')
@@ -38,7 +38,7 @@ class RecordingStream implements DestinationStream {
   declare lastTime?: unknown
   readonly #stream: DestinationStream | null
   readonly #isWanted: IsWanted | null
-  /** Whether the logger's own level is trace, so that a mark has to limit its output. */
+  /** Whether recordedLogger() made it: pino then lets everything through, and its output is limited here. */
   readonly hasMarks: boolean
 
   /** @param isWanted whether to pass a line on; null if it gets no others */

@@ -1,5 +1,5 @@
 import type { Location, Profile } from '../../core/profile.ts'
-import { factsOf } from '../queries/statement.ts'
+import { readStatement } from '../queries/statement.ts'
 import { valuesOfCall, valuesOfQuery, valuesOfRequest } from '../request/known-values.ts'
 import { isOperation } from './exclusive-time.ts'
 
@@ -45,7 +45,7 @@ const leastShare = 0.1
 /** A line that made this many calls is a loop. */
 const loopFrom = 3
 
-/** A loop over this part of the rows of a list is a loop over the list. */
+/** The part of a list's rows from which on a loop over them is one over the list. */
 const partOfList = 0.5
 
 const servers = new Set(['postgresql', 'mysql'])
@@ -130,7 +130,7 @@ function isFromList(same: readonly Call[], before: readonly Call[]): boolean {
 function callsOf({ database, http }: Profile): Call[] {
   const queries = (database?.queries ?? []).map((query): Call => {
     const { blocked, duration, error, location, rows, sql, start, system, transaction, waited } = query
-    const { isAllowed, isReading } = factsOf(sql)
+    const { isAllowed, isReading } = readStatement(sql)
     const isBarrier = !isReading || isAllowed || error !== null || transaction !== null || !servers.has(system)
     const end = start + waited + blocked + (duration ?? 0)
     const isPage = /\boffset\b|[<>]=?\s*(?:\$\d|\?)[^]*\blimit\b/i.test(sql)

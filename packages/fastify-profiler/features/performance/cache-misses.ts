@@ -4,7 +4,7 @@ import type { Location, Profile } from '../../core/profile.ts'
 /** Fewer misses of one request say nothing about a cache. */
 export const leastReads = 3
 
-/** Commands that read the values of keys, or the fields of one. EXISTS may well ask for what should not be there. */
+/** Commands that read the values of keys, or the fields of one. EXISTS is left out, since "no" is an answer. */
 const readers = /^(?:m?get|hm?get)$/
 
 /** Commands that write the values of keys. */

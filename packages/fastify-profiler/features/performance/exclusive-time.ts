@@ -1,11 +1,11 @@
 import type { ViewContext } from '../../core/panel.ts'
-import { lengthOf, type Period, runsOf, waitsOf } from '../../core/periods.ts'
+import { lengthOf, type Interval, runsOf, waitsOf } from '../../core/intervals.ts'
 import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, ResponseRecord, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 
 /** A part of a request that was spent on one kind of work. */
-export interface TimeSlice extends Period {
+export interface TimeSlice extends Interval {
   kind: TimeKind
   /** The id of the span that it counts for: of the operations that ran at once, the one that ended last. */
   span: number | null
@@ -36,7 +36,7 @@ const kinds: Partial<Record<string, TimeKind>> = {
   'error-handler': 'handler',
 }
 
-/** Time that nobody worked, in the order in which it is shown last. */
+/** Kinds of time in which nobody worked. They are shown after all others, in this order. */
 const idle: readonly TimeKind[] = ['waiting', 'blocked', 'unaccounted']
 
 /** The kind of time that a span stands for. */
@@ -194,7 +194,7 @@ class Gaps {
   /** When the body began to be read; Infinity for a request without one. */
   readonly #reading: number
   readonly #responded: number
-  readonly #serialization: Period | null
+  readonly #serialization: Interval | null
 
   constructor({ lifecycle, request: { bodySize }, response, spans }: Timed) {
     const point = (name: string) => lifecycle.find(point => point.name === name)
@@ -217,7 +217,7 @@ class Gaps {
  * When Fastify made the text of a response: at once, after the last hook that got the value, or else after the function
  * that sent it, and before the first hook that got the text, or else the head.
  */
-function serializationIn(spans: readonly Span[], head: number): Period | null {
+function serializationIn(spans: readonly Span[], head: number): Interval | null {
   const texts = spans.filter(({ hook }) => hook === 'onSend').map(({ start }) => start)
   const end = Math.min(head, ...texts)
   const before = spans.filter(({ start, duration }) => start + duration <= end)

@@ -1,5 +1,5 @@
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
-import { lengthOf, waitsOf } from '../../core/periods.ts'
+import { lengthOf, waitsOf } from '../../core/intervals.ts'
 import type { ConnectionWait, Location, PoolCounts, Profile, Repetition, Span } from '../../core/profile.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
@@ -7,7 +7,7 @@ import { html, type Markup } from '../../core/view/html.ts'
 import { failedCalls, isSilentFailure, silentFailure } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
-import { factsOf } from '../queries/statement.ts'
+import { readStatement } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
 import { onlyMisses } from './cache-misses.ts'
 import {
@@ -103,7 +103,7 @@ function repeatedQueries(profile: Timed): Repeated[] {
   return gatherCalls(profile)
     .filter(
       ({ first, times }) =>
-        first.kind === 'query' && times >= repetitionsFrom && !factsOf(first.detail ?? '').isAllowed,
+        first.kind === 'query' && times >= repetitionsFrom && !readStatement(first.detail ?? '').isAllowed,
     )
     .map(({ first, time: duration, times: count }) => {
       const locations = first.location === null ? [] : [first.location]

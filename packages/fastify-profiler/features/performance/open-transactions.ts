@@ -1,8 +1,8 @@
-import { lengthOf, type Period, unblocked } from '../../core/periods.ts'
+import { lengthOf, type Interval, unblocked } from '../../core/intervals.ts'
 import type { Location, Profile } from '../../core/profile.ts'
 
 /** What a request waits for, and when. */
-interface Wait extends Period {
+interface Wait extends Interval {
   /** "GET http://prices.example/ was under way". */
   text: string
   location: Location | null

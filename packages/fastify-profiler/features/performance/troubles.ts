@@ -122,7 +122,10 @@ function trouble(what: Trouble['what'], claim: string, detail: string, location:
   return { what, claim: claim.slice(0, longestText), detail: detail.slice(0, longestText), location: place }
 }
 
-/** The kind of trouble that a finding is; null for what may be somebody else's. Times may be chance in one request. */
+/**
+ * The kind of trouble that a finding is; null if it is no trouble of the route itself.
+ * @returns isTimed for a time, which may be chance in one request
+ */
 function kindOf(finding: Finding, duration: number): { what: Trouble['what']; isTimed: boolean } | null {
   const timed = (what: Trouble['what'], isOwn: boolean) => (isOwn ? { what, isTimed: true } : null)
   switch (finding.what) {

@@ -1,5 +1,5 @@
 import type { Tone } from '../../core/panel.ts'
-import { lengthOf, runsOf, waitsOf } from '../../core/periods.ts'
+import { lengthOf, runsOf, waitsOf, without } from '../../core/intervals.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderIndent, renderLocation } from '../../core/view/elements.ts'
@@ -163,36 +163,33 @@ function pieceOf(span: Span): BarPiece {
 function operationPieces(spans: readonly Span[], { blocked }: Timed['eventLoop'], scale: number): BarPiece[] {
   const runs = spans.flatMap(span => runsOf(span, blocked).map(run => ({ ...pieceOf(span), ...run })))
   const waits = spans.flatMap(span => waitsOf(span, blocked).map(wait => ({ ...wait, colour: 'wait' })))
-  return [...merge(waits, scale), ...apart(merge(runs, scale), scale)]
+  return [...merge(waits, scale), ...drawnApart(runs, scale)]
 }
 
 /** A pale piece for the whole function, and full ones for its own time. */
 function functionPieces(span: Span, within: readonly BarPiece[]): BarPiece[] {
   const { colour, start, end } = pieceOf(span)
   if (within.length === 0) return [{ colour, start, end }]
-  const own: BarPiece[] = []
-  let last = start
   // What a plugin registers runs after it.
-  for (const piece of within.filter(piece => piece.start < end)) {
-    if (piece.start > last) own.push({ colour, start: last, end: Math.min(piece.start, end) })
-    last = Math.max(last, piece.end)
-  }
-  if (end > last) own.push({ colour, start: last, end })
-  return [{ colour: `${colour} calling`, start, end }, ...own]
+  const own = without(
+    { start, end },
+    within.filter(piece => piece.start < end),
+  )
+  return [{ colour: `${colour} calling`, start, end }, ...own.map(piece => ({ colour, ...piece }))]
 }
 
-/** Leaves a gap between pieces, so that repetitions can be counted. */
-function apart(pieces: BarPiece[], scale: number): BarPiece[] {
-  return pieces.map((piece, index) => {
-    const next = pieces[index + 1]
+/** Pieces with a gap between them, so that repetitions can be counted. */
+export function drawnApart(pieces: readonly BarPiece[], scale: number): BarPiece[] {
+  return merge(pieces, scale).map((piece, index, merged) => {
+    const next = merged[index + 1]
     return next === undefined ? piece : { ...piece, end: Math.min(piece.end, next.start - scale * resolution) }
   })
 }
 
 /** Joins pieces that overlap, or that are too close to be told apart. */
-function merge(pieces: BarPiece[], scale: number): BarPiece[] {
+function merge(pieces: readonly BarPiece[], scale: number): BarPiece[] {
   const merged: BarPiece[] = []
-  for (const piece of pieces.sort((one, other) => one.start - other.start)) {
+  for (const piece of pieces.toSorted((one, other) => one.start - other.start)) {
     const before = merged.at(-1)
     const isNarrow = piece.end - (before?.start ?? 0) < scale * resolution * 4
     if (before !== undefined && (piece.start < before.end || isNarrow)) {

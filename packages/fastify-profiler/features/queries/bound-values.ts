@@ -6,7 +6,7 @@ import {
   looksSecret,
   needsValue,
 } from '../../core/mask/secret-names.ts'
-import { rememberStatements } from './statement.ts'
+import { remember } from '../../core/bounds.ts'
 
 /** A parameter or a literal of a statement, with the columns it is bound to. */
 interface BoundValue {
@@ -55,7 +55,7 @@ const constant = /^(?:null|default|true|false|now|current_timestamp)$/i
 const clause = /^(?:select|from|where|and|or|set|on|having|values|limit|offset|returning|order|group|union|join)$/i
 
 /** Finds the values of a statement and the columns they are bound to. */
-const boundValues = rememberStatements((sql): BoundStatement => {
+const boundValues = remember((sql): BoundStatement => {
   const { values, unbound } = new StatementReader().read(sql)
   const columns = [...unbound, ...[...new Set(values.map(value => value.columns))].flat()]
   return { values, unbound, isHarmless: !columns.some(name => isSensitiveName(name) || needsValue(name)) }

@@ -8,7 +8,6 @@ import { locationText, renderBadge, renderLocation } from '../../core/view/eleme
 import { html, type Markup } from '../../core/view/html.ts'
 import { code } from '../../core/view/markdown.ts'
 import {
-  count,
   count as counted,
   formatDuration,
   formatMilliseconds,
@@ -19,7 +18,7 @@ import { profileUrl } from '../../core/view/urls.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
 import { repetitionTexts } from './remedy.ts'
-import { factsOf } from './statement.ts'
+import { readStatement } from './statement.ts'
 import { statementShape } from './statement-shape.ts'
 
 /** The queries that one line sent with one statement, in one transaction or outside of any. */
@@ -135,14 +134,14 @@ function renderRun(
   if (transaction === null) return html`${groups.map(row)}`
   const sum = groups.reduce((total, { duration }) => total + duration, 0)
   const queries = groups.reduce((total, group) => total + group.queries.length, 0)
-  return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${count(queries, 'query', 'queries')}, ${formatDuration(sum)}, ${endingOf(transaction, data)}</p>${groups.map(row)}</section>`
+  return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${counted(queries, 'query', 'queries')}, ${formatDuration(sum)}, ${endingOf(transaction, data)}</p>${groups.map(row)}</section>`
 }
 
 /** How a transaction ended, by its last statement: a database may answer commit by rolling back what failed before. */
 function endingOf(transaction: number, { count, queries }: DatabaseUse): string {
   const last = queries.findLast(query => query.transaction === transaction)
-  const isEnd = last !== undefined && factsOf(last.sql).transaction === 'end'
-  if (isEnd) return `ended by ${factsOf(last.sql).name}${last.error === null ? '' : ', which failed'}`
+  const isEnd = last !== undefined && readStatement(last.sql).transaction === 'end'
+  if (isEnd) return `ended by ${readStatement(last.sql).name}${last.error === null ? '' : ', which failed'}`
   return queries.length < count ? 'its end is not listed' : 'not ended by this request'
 }
 

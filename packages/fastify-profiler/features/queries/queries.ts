@@ -4,7 +4,7 @@ import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Location, PoolCounts } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
-import { openRecorder, recorderScope } from '../../core/watch/recorders.ts'
+import { openRecorder, recorderScope } from '../../core/watch/current-recorder.ts'
 import { secretsInQuery } from './bound-values.ts'
 import {
   type AskedQuery,
@@ -14,7 +14,7 @@ import {
   type Sender,
   type UnusedWait,
 } from './recorded-queries.ts'
-import { factsOf } from './statement.ts'
+import { readStatement } from './statement.ts'
 
 /** What is known of a connection: who took it from its pool, and when it was last free. */
 interface KnownConnection {
@@ -81,7 +81,7 @@ const sent = new WeakMap<Location, string>()
 
 /** A line that sends statements for different tables passes them on for its callers. */
 function learnCaller(location: Location, statement: string): void {
-  const { name, transaction } = factsOf(statement)
+  const { name, transaction } = readStatement(statement)
   if (transaction !== null) return
   const known = sent.get(location)
   if (known === undefined) sent.set(location, name)
@@ -104,7 +104,7 @@ export class QueryCall {
   readonly recorder: Recorder
   readonly query: RecordedQuery
   #connection: object | null = null
-  /** False for a driver that sends what a query builder or a pool has opened: that ends last. */
+  /** True for whoever created the query, and alone records its end. False for a driver that only sends it. */
   readonly #isOpener: boolean
   #isOver = false
 
@@ -184,7 +184,7 @@ export class QueryCall {
     // Learnt at once, since only the first queries are kept.
     for (const secret of secretsInQuery(query.statement, query.parameters)) recorder.conceal(secret)
     const { location, statement } = query
-    const description = { location, name: factsOf(statement).name, detail: statement }
+    const description = { location, name: readStatement(statement).name, detail: statement }
     // What was recorded since is no time of the query.
     query.span.end(query.failure === null ? 'continued' : 'threw', description, query.ended)
   }
@@ -241,8 +241,8 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     failure: null,
     transaction: null,
     values: [],
-    feeder: null,
-    span: recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location }),
+    suppliedBy: null,
+    span: recorder.span({ kind: 'query', name: readStatement(statement).name, detail: statement, location }),
   }
   queriesOf(recorder).begin(query)
   return query

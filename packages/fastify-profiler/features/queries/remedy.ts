@@ -1,5 +1,6 @@
 import type { Repetition } from '../../core/profile.ts'
-import { factsOf, rememberStatements } from './statement.ts'
+import { remember } from '../../core/bounds.ts'
+import { readStatement } from './statement.ts'
 
 /** What a repetition is, and what to do about it. */
 export function repetitionTexts({ count, kind, remedy, sql }: Repetition): readonly [claim: string, remedy: string] {
@@ -7,7 +8,7 @@ export function repetitionTexts({ count, kind, remedy, sql }: Repetition): reado
     return [`${count} equal queries`, 'Their parameters are the same. The first result could be reused.']
   }
   const claim =
-    kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} × ${factsOf(sql).name}, one at a time`
+    kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} × ${readStatement(sql).name}, one at a time`
   return [claim, remedy ?? 'One query could fetch all the rows.']
 }
 
@@ -31,7 +32,7 @@ const mostRoles = 21
 const longestBefore = 200
 
 /** What each question mark of a shape is for. */
-export const rolesIn = rememberStatements((shape): ValueRole[] => {
+export const rolesIn = remember((shape): ValueRole[] => {
   const isUpdate = /^\s*update\b/i.test(shape)
   const isPaged = pagesByKey.test(shape)
   const condition = shape.search(/\bwhere\b/i)
@@ -59,7 +60,7 @@ export function remedyOf(
 ): string {
   if (system === 'redis') return several[sql] ?? 'A pipeline would send all at once.'
   // Of the statement without its values, since a literal may be a secret.
-  const { name, isWriting } = factsOf(system === 'mongodb' ? sql : text)
+  const { name, isWriting } = readStatement(system === 'mongodb' ? sql : text)
   const [verb = '', table = ''] = name.split(' ')
   if (system === 'mongodb') {
     return isWriting ? 'bulkWrite or insertMany would send all at once.' : 'One find with $in could fetch all.'

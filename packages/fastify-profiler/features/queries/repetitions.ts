@@ -3,34 +3,25 @@ import { attempt, isObject, propertyOf, textOf } from '../../core/foreign-value.
 import { type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
 import { remedyOf, rolesIn } from './remedy.ts'
 import { readShape } from './statement-shape.ts'
-import { factsOf } from './statement.ts'
+import { readStatement } from './statement.ts'
 
-/** A query, as far as repetitions are looked for. Times are milliseconds. */
-export interface RepeatedQuery {
-  /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
-  system: string
-  statement: string
-  parameters: readonly unknown[]
-  /** The caller; null if no code of the application is on the stack. */
-  location: Location | null
-  /** Since the start of the request. */
+/** What is read of a RecordedQuery, which describes these fields, and what is noted in it. */
+interface RepeatedQuery {
+  readonly system: string
+  readonly statement: string
+  readonly parameters: readonly unknown[]
+  readonly location: Location | null
+  readonly callers?: readonly Location[]
   readonly start: number
-  /** Its own time, without waits; null until it has ended. */
-  duration: number | null
-  /** The wait for a connection. */
-  waited: number
-  /** What the driver failed with; null for a success. */
-  failure: { readonly error: unknown } | null
-  /** One text for each question mark of its shape; empty until its parameters are known. */
+  readonly duration: number | null
+  readonly waited: number
+  readonly failure: object | null
   values: readonly string[]
-  /** The shape whose result had a value that this one has instead of that of the query before. */
-  feeder: Shape | null
-  /** The lines that called the function with its location, nearest first. Missing if nobody looked for them. */
-  callers?: readonly Location[]
+  suppliedBy: Shape | null
 }
 
 /** Queries of one shape by one line. */
-interface Shape {
+export interface Shape {
   /** The first statement, and without its values. */
   sql: string
   text: string
@@ -44,12 +35,13 @@ interface Shape {
   latest: readonly string[]
   /** The callers of the function that has the line, as far as they were looked for. */
   callers: Set<Location | null>
-  /** Queries whose value came from the result before, and the shape that had that result. */
-  fed: number
-  feeder: Shape | null
-  /** When the last one ended, and how many equal ones followed after a pause in which nothing else was asked. */
+  /** Queries that have a value of the result before, as in a walk of a list or tree, and the shape of that result. */
+  supplied: number
+  suppliedBy: Shape | null
+  /** When the last one ended. */
   ended: number
-  pauses: number
+  /** Equal queries after a pause in which nothing else was asked: polling. */
+  polls: number
 }
 
 /** Fewer queries are not reported as a loop. */
@@ -104,7 +96,7 @@ export class Repetitions {
 
   /** A query is asked. @returns how often one of its shape was; 0 if that does not matter */
   ask({ statement, system }: Pick<RepeatedQuery, 'statement' | 'system'>): number {
-    const { isAllowed, isLoopable } = factsOf(statement)
+    const { isAllowed, isLoopable } = readStatement(statement)
     if (isAllowed || !isLoopable) return 0
     const text = textOfShape(statement, system)
     const count = (this.#asked.get(text) ?? 0) + 1
@@ -118,23 +110,23 @@ export class Repetitions {
     query.values = valuesOf(statement, system, parameters)
     const before = this.#shapes.get(textOfShape(statement, system))?.at(-1)
     const last = this.#last
-    if (before === undefined || last === null || before.fed < before.count - 1) return
+    if (before === undefined || last === null || before.supplied < before.count - 1) return
     const changed = query.values.filter((value, index) => value !== before.latest[index])
     const isCounted = query.values.some((value, index) => Number(value) === Number(before.latest[index]) + 1)
-    if (changed.length > 0 && last.rows.some(row => hasOneOf(row, changed, isCounted))) query.feeder = last.shape
+    if (changed.length > 0 && last.rows.some(row => hasOneOf(row, changed, isCounted))) query.suppliedBy = last.shape
   }
 
   /** A query has ended. @param result what the library returned; undefined if that is unknown */
   end(query: RepeatedQuery, result: unknown): void {
-    const { callers, failure, feeder, statement, system, values } = query
-    const { name, transaction, isAllowed, isLoopable, isReading, isSteady } = factsOf(statement)
+    const { callers, failure, suppliedBy, statement, system, values } = query
+    const { name, transaction, isAllowed, isLoopable, isReading, isRepeatableRead } = readStatement(statement)
     if (transaction !== null || isAllowed) return
     const shape = this.#shapeOf(query)
     if (shape !== null) {
       count(shape, query)
       if (callers !== undefined) shape.callers.add(callers[0] ?? null)
       if (callers?.[0] !== undefined) addLocation(shape, callers[0])
-      if (feeder !== null) Object.assign(shape, { fed: shape.fed + 1, feeder })
+      if (suppliedBy !== null) Object.assign(shape, { supplied: shape.supplied + 1, suppliedBy })
       const size = values.reduce((sum, { length }) => sum + length, 0)
       if (isLoopable && shape.samples.length < mostSamples && this.#characters + size <= sampledCharacters) {
         this.#characters += size
@@ -145,7 +137,7 @@ export class Repetitions {
     }
     const [, table = ''] = name.split(' ')
     if (!isReading) this.#writes.set(table, (this.#writes.get(table) ?? 0) + 1)
-    if (!isSteady || failure !== null) this.#lastRead = null
+    if (!isRepeatableRead || failure !== null) this.#lastRead = null
     else {
       this.#read(`${this.#writes.get(table) ?? 0}${system}${statement}${field}${values.join(field)}`, query)
     }
@@ -156,7 +148,7 @@ export class Repetitions {
     const loops = [...this.#shapes.values()].flat().filter(isLoop)
     const inLoops = new Set(loops.map(({ sql }) => sql))
     const duplicates = [...this.#reads.values()].filter(
-      ({ count, pauses, sql }) => count - pauses > 1 && !inLoops.has(sql),
+      ({ count, polls, sql }) => count - polls > 1 && !inLoops.has(sql),
     )
     return [...loops.map(describeLoop), ...duplicates.map(shape => describe('duplicate', shape))]
       .sort((one, other) => other.count - one.count)
@@ -185,7 +177,7 @@ export class Repetitions {
       if (this.#reads.size >= mostShapes || key.length > longestValue * mostSlots) return
       shape = newShape(query, '')
       this.#reads.set(key, shape)
-    } else if (isLast && query.start - shape.ended >= pauseFrom) shape.pauses++
+    } else if (isLast && query.start - shape.ended >= pauseFrom) shape.polls++
     count(shape, query)
     shape.ended = query.start + query.waited + (query.duration ?? 0)
     this.#lastRead = shape
@@ -193,8 +185,8 @@ export class Repetitions {
 }
 
 function newShape({ location, statement, system }: RepeatedQuery, text: string): Shape {
-  const none = { locations: [], samples: [], latest: [], callers: new Set<Location | null>(), feeder: null }
-  return { sql: statement, text, system, location, count: 0, duration: 0, fed: 0, ended: 0, pauses: 0, ...none }
+  const none = { locations: [], samples: [], latest: [], callers: new Set<Location | null>(), suppliedBy: null }
+  return { sql: statement, text, system, location, count: 0, duration: 0, supplied: 0, ended: 0, polls: 0, ...none }
 }
 
 function count(shape: Shape, { duration, location }: RepeatedQuery): void {
@@ -331,13 +323,13 @@ function isGrowing(lists: readonly string[]): boolean {
 
 /** Whether each value came from the result before, and that of the result before as well. */
 function isWalk(shape: Shape, seen: readonly Shape[]): boolean {
-  const { count, feeder, fed } = shape
-  if (feeder === null || fed < count - 1) return false
-  return feeder === shape || seen.includes(shape) || isWalk(feeder, [...seen, shape])
+  const { count, suppliedBy, supplied } = shape
+  if (suppliedBy === null || supplied < count - 1) return false
+  return suppliedBy === shape || seen.includes(shape) || isWalk(suppliedBy, [...seen, shape])
 }
 
 function describeLoop(shape: Shape): Repetition {
-  const { isReading, isWriting } = factsOf(shape.sql)
+  const { isReading, isWriting } = readStatement(shape.sql)
   const [first = [], ...others] = shape.samples
   const varying = first.map((value, index) => others.some(sample => sample[index] !== value))
   const kind = isWriting && !isReading ? 'writes' : 'loop'

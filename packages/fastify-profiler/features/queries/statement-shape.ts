@@ -1,4 +1,4 @@
-import { rememberStatements } from './statement.ts'
+import { remember } from '../../core/bounds.ts'
 
 /** A value in a statement with its cast: a text, a placeholder, or a number. */
 const values =
@@ -25,7 +25,7 @@ interface StatementShape {
 }
 
 /** Reads a statement without its values, and where they are. */
-export const readShape = rememberStatements((sql): StatementShape => {
+export const readShape = remember((sql): StatementShape => {
   const all: Array<number | string> = []
   let position = 0
   const plain = sql.replace(values, found => {

@@ -1,28 +1,4 @@
-const mostKnown = 500
-const longestKnown = 10_000
-
-/**
- * Remembers what a function finds in a statement, since an application repeats a few. Of long ones, which are rarely
- * repeated, the last is remembered, since a query asks several times. All are forgotten when there are too many.
- */
-export function rememberStatements<Found extends object>(
-  find: (statement: string) => Found,
-): (statement: string) => Found {
-  const known = new Map<string, Found>()
-  let long: readonly [statement: string, found: Found] | null = null
-  return statement => {
-    const remembered = long?.[0] === statement ? long[1] : known.get(statement)
-    if (remembered !== undefined) return remembered
-    const found = find(statement)
-    if (statement.length > longestKnown) {
-      long = [statement, found]
-      return found
-    }
-    if (known.size >= mostKnown) known.clear()
-    known.set(statement, found)
-    return found
-  }
-}
+import { remember } from '../../core/bounds.ts'
 
 /** What can be read from a statement's text. */
 interface StatementFacts {
@@ -36,8 +12,8 @@ interface StatementFacts {
   isAllowed: boolean
   /** Whether it changes rows, keys or documents. */
   isWriting: boolean
-  /** Whether it reads something that stays the same until it is changed. */
-  isSteady: boolean
+  /** Whether it reads what stays the same until somebody changes it. */
+  isRepeatableRead: boolean
   /** Whether one statement could do what several of its kind do. */
   isLoopable: boolean
 }
@@ -52,31 +28,32 @@ const reading = /^[\s(]*(?:select|with|values|table|show|get|mget|hget|hgetall|h
 const writing =
   /^\s*(?:insert|update|delete|replace|merge|findandmodify)\b|^(?:p?setn?x?|setex|mset|[hsz]?(?:set|add|rem)|[lr]pushx?|h?del|unlink|p?expire)$/i
 
-/** What sets a session up, and what changes with each call. */
-const settings =
+/** What sets a session up or changes the database itself: repeating it is no loop over a list. */
+const notLoopable =
   /^\s*(?:set|reset|show|fetch|move|close|declare|(?:un)?listen|notify|lock|explain|analyze|vacuum|discard|create|alter|drop|truncate|copy|prepare|deallocate|use|pragma|call|do|grant|revoke|getmore)\s+\S/i
-const passing =
+/** What differs at each call, or locks rows. */
+const volatileRead =
   /\b(?:nextval|currval|lastval|random|rand|uuid\w*|gen_random_uuid|clock_timestamp|last_insert_id|pg_\w+)\s*\(|\bfor\s+(?:no\s+key\s+)?(?:update|share)\b|\bskip\s+locked\b/i
 
 /** Commands of Redis that go on where the one before ended, wait, or belong to a connection. */
-const session =
+const connectionCommand =
   /^(?:[hsz]?scan|select|ping|auth|hello|info|config|client|multi|exec|eval\w*|(?:un)?watch|x\w*read\w*|b\w*pop\w*|p?(?:un)?subscribe|publish|quit|time)$/i
 const command = /^(?:\w+|(?:find|aggregate|count|distinct|insert|update|delete|findandmodify) \S+)$/i
 const tables = /\b(?:from|into|update)\s/i
 const calls = /^\s*select\s+(?:pg_\w+|set_config|(?:next|set|curr)val)\s*\(/i
 
 /** Finds what a statement does by its text. */
-export const factsOf = rememberStatements((statement): StatementFacts => {
+export const readStatement = remember((statement): StatementFacts => {
   const isReading = reading.test(statement)
-  const isCommand = command.test(statement) && !session.test(statement)
+  const isCommand = command.test(statement) && !connectionCommand.test(statement)
   return {
     name: nameOf(statement),
     transaction: transactionOf(statement),
     isReading,
     isAllowed: allowed.test(statement),
     isWriting: writing.test(statement),
-    isSteady: isReading && (isCommand || tables.test(statement)) && !passing.test(statement),
-    isLoopable: isCommand || (!settings.test(statement) && (tables.test(statement) || !calls.test(statement))),
+    isRepeatableRead: isReading && (isCommand || tables.test(statement)) && !volatileRead.test(statement),
+    isLoopable: isCommand || (!notLoopable.test(statement) && (tables.test(statement) || !calls.test(statement))),
   }
 })
 

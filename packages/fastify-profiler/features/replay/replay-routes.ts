@@ -5,11 +5,10 @@ import { noPlace } from '../../core/view/elements.ts'
 import { html } from '../../core/view/html.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
 import type { PageSources, ProfileAction, Question } from '../../core/feature.ts'
-import { renderPage } from '../../core/view/page.ts'
-import { sendFormats } from '../../core/view/send-formats.ts'
+import { renderPage, sendFormats } from '../../core/view/page.ts'
 import { count } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { curlCommand } from '../request/curl-command.ts'
+import { curlCommand } from '../request/sent-request.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, missingProfile, refusal, tokenIn } from '../home/question.ts'
 import { profilesMarkdown } from '../home/search-page.ts'
@@ -71,13 +70,7 @@ export const replayQuestion: Question = {
     times: { type: 'integer', description: 'How often. Default: 1.', minimum: 1, maximum: 10 },
   },
   required: ['token'],
-  command: {
-    name: 'replay',
-    takes: '<token>',
-    count: [1, 1],
-    says: 'sends a GET to the running application again',
-    operands: ([token]) => ({ token }),
-  },
+  command: { name: 'replay', takes: '<token>', says: 'sends a GET to the running application again' },
   async answer(asked, sources) {
     const { app, archive, base } = sources
     if (app === null) return refusal('Requests are replayed by the running application.')

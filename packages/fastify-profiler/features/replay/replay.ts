@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { isThisProcess } from '../../core/package-version.ts'
 import type { Profile } from '../../core/profile.ts'
-import { Replay } from '../../core/watch/recorders.ts'
+import { Replay } from '../../core/watch/current-recorder.ts'
 import { NotRepeatable, repeatableRequest, type RepeatableRequest } from './repeatable-request.ts'
 
 type Application = Pick<FastifyInstance, 'inject'>

@@ -1,12 +1,9 @@
-import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
+import type { BuiltInPanel } from '../../core/panel.ts'
 import type { HeaderLine, Json, Profile, RequestRecord, ResponseRecord } from '../../core/profile.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { outcomeText, statusText, valueText } from '../../core/view/elements.ts'
-import { html } from '../../core/view/html.ts'
 import { formatBytes } from '../../core/view/units.ts'
-import { profileUrl } from '../../core/view/urls.ts'
-import { curlCommand } from './curl-command.ts'
-import { sentHost } from './sent-request.ts'
+import { curlCommand, sentHost } from './sent-request.ts'
 
 /** A body: JSON indented, a form as pairs, a multipart form with its files, and any other as text. */
 function bodySection(request: RequestRecord): Block {
@@ -112,15 +109,6 @@ function responseFacts({ outcome, response, status }: Profile): Array<readonly [
   ]
 }
 
-function tabs(open: 'request' | 'response', { base, profile }: ViewContext): Block {
-  const url = profileUrl(base, profile.token, 'request')
-  const current = html` aria-current="page"`
-  return {
-    html: html`<nav class="chips" aria-label="Request and response"><a class="chip" href="${url}"${open === 'request' && current}>Request</a><a class="chip" href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`,
-    markdown: '',
-  }
-}
-
 function requestBlocks(request: RequestRecord, profile: Profile): readonly Block[] {
   const absence = absenceText(request, profile)
   return [
@@ -149,10 +137,8 @@ export const requestPanel: BuiltInPanel<Data> = {
     request: routing.matched === null ? { ...request, params: {} } : request,
     response,
   }),
-  view({ request, response }, context) {
-    const { isFile, profile, query } = context
-    if (isFile === true) return [...requestBlocks(request, profile), ...responseBlocks(response, profile)]
-    if (query?.get('show') === 'response') return [tabs('response', context), ...responseBlocks(response, profile)]
-    return [tabs('request', context), ...requestBlocks(request, profile)]
-  },
+  view: ({ request, response }, { profile }) => [
+    ...requestBlocks(request, profile),
+    ...responseBlocks(response, profile),
+  ],
 }

@@ -148,7 +148,7 @@ export function callCells(calls: readonly CallNode[]): CallCells {
 function placed(calls: readonly CallNode[], row: number, from: number, total: number): CallCell[] {
   let start = from
   return calls
-    .map(worker)
+    .map(working)
     .map(call => ({ call, share: total > 0 ? amountOf([call]) / total : 0 }))
     .filter(({ share }) => share >= narrowest)
     .sort((one, other) => other.share - one.share)
@@ -159,12 +159,12 @@ function placed(calls: readonly CallNode[], row: number, from: number, total: nu
     })
 }
 
-/** The call that works: down from one of a library while nearly all of it is one call, as Fastify nests hooks. */
-function worker(call: CallNode): CallNode {
+/** The call that works, below those of libraries that only pass on: nearly all of their time is in one child. */
+function working(call: CallNode): CallNode {
   if (call.kind === 'own') return call
   const least = amountOf([call]) * passedOn
   const next = call.children.find(child => least > 0 && amountOf([child]) >= least)
-  return next === undefined ? call : worker(next)
+  return next === undefined ? call : working(next)
 }
 
 function countOf(calls: readonly CallNode[]): number {

@@ -266,13 +266,7 @@ export const sampleQuestion: Question = {
     kind: { type: 'string', description: 'Default: cpu.', enum: ['cpu', 'allocations'] },
   },
   required: ['token'],
-  command: {
-    name: 'sample',
-    takes: '<token>',
-    count: [1, 1],
-    says: 'samples the CPU in the next request to the route',
-    operands: ([token]) => ({ token }),
-  },
+  command: { name: 'sample', takes: '<token>', says: 'samples the CPU in the next request to the route' },
   async answer(asked, sources) {
     if (sources.app === null) return refusal('Requests are sampled by the running application.')
     const profile = await findProfile(asked.text('token') ?? '', sources)

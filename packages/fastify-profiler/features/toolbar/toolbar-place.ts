@@ -92,7 +92,7 @@ const afterBody = /<\/html\s*>|<!--[^<]*?-->|<script\b.*?<\/script\s*>/gis
 export function endOfBody(page: string): number | null {
   const last = [...page.matchAll(/<\/body\s*>/gi)].at(-1)
   if (last === undefined) return null
-  // A script that writes a page with a script of its own reads as a body's end, up to its own end.
+  // A </body> within a script, as of document.write, is no end of this page.
   const before = page.slice(0, last.index).toLowerCase()
   if (before.lastIndexOf('<script') > before.lastIndexOf('</script')) return null
   const rest = page.slice(last.index + last[0].length).replace(afterBody, '')

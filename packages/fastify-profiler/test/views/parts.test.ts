@@ -7,7 +7,7 @@ import { renderLogTable, logsMarkdown } from '../../features/logs/logs-panel.ts'
 import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.ts'
 import { levelName, levelTone, outcomeText, statusText, statusTone } from '../../core/view/elements.ts'
 import { comparePaths, differenceText } from '../../features/routing/routing-panel.ts'
-import { curlCommand } from '../../features/request/curl-command.ts'
+import { curlCommand } from '../../features/request/sent-request.ts'
 import { mediaTypeName } from '../../features/home/profile-header.ts'
 import { renderTime } from '../../core/view/units.ts'
 import {

@@ -5,7 +5,7 @@ import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../cor
 import { driverBoundary } from '../../../core/guard.ts'
 import type { ExplainClient } from '../../../core/feature.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
-import { currentRecorder } from '../../../core/watch/recorders.ts'
+import { currentRecorder } from '../../../core/watch/current-recorder.ts'
 import { beginQuery, beginWait, inThisScope, type QueryCall } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 

@@ -48,9 +48,9 @@ class EventLoop {
   #isAlone = true
 
   /** A request does something. @param now by `performance.now()` */
-  see(token: string, now: number): void {
+  noteActivity(token: string, now: number): void {
     if (this.#timer === null) this.#begin(now)
-    else this.#look(now)
+    else this.#lookForBlock(now)
     // In less time it cannot have been idle for longer. To ask takes most of what this costs.
     const idle = now - this.#seenAt > noIdleTime ? nodeTiming.idleTime : this.#idleWhenSeen
     const hasTurned = idle - this.#idleWhenSeen > noIdleTime
@@ -62,12 +62,12 @@ class EventLoop {
   }
 
   /** What runs from now on is no request's. */
-  leave(): void {
+  noteNobody(): void {
     this.#by = null
   }
 
   /** Forgets what has run until now, which was the profiler's own work. */
-  forget(now: number): void {
+  skipUntil(now: number): void {
     this.#turnedAt = this.#lookedAt = this.#seenAt = this.#firstSeenAt = now
     this.#idleThen = this.#idleWhenSeen = nodeTiming.idleTime
   }
@@ -83,13 +83,13 @@ class EventLoop {
   }
 
   #begin(now: number): void {
-    this.forget(now)
+    this.skipUntil(now)
     this.#timer = setInterval(() => this.#turn(), interval).unref()
   }
 
   #turn(): void {
     const now = performance.now()
-    this.#look(now)
+    this.#lookForBlock(now)
     this.#turnedAt = this.#lookedAt = now
     this.#idleThen = nodeTiming.idleTime
     if (this.#timer === null || now - this.#seenAt < patience) return
@@ -97,7 +97,7 @@ class EventLoop {
     this.#timer = null
   }
 
-  #look(now: number): void {
+  #lookForBlock(now: number): void {
     if (now - this.#turnedAt < interval + shortest) return
     const idle = nodeTiming.idleTime
     const idleSinceSeen = idle - this.#idleWhenSeen

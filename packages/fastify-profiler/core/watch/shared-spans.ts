@@ -1,4 +1,4 @@
-import { lengthOf, unblocked } from '../periods.ts'
+import { lengthOf, unblocked } from '../intervals.ts'
 import type { Span, SpanKind } from '../profile.ts'
 import type { RequestClock } from './running-calls.ts'
 
@@ -12,10 +12,10 @@ interface Shared {
 const sharedKept = 100
 
 /**
- * Counts the operations that have no span of their own any more. Those of one kind share a span from the moment at
- * which one begins until none runs, so that the sums of a profile stay whole.
+ * The spans of operations beyond the limit of a profile. Those of one kind share a span from the moment at which one
+ * begins until none runs, so that the sums of a profile stay whole.
  */
-export class MoreOperations {
+export class SharedSpans {
   readonly #clock: RequestClock
   readonly #running = new Map<SpanKind, Shared>()
   readonly #ended = new Map<SpanKind, Array<Shared['span']>>()

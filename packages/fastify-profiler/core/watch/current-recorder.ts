@@ -21,7 +21,7 @@ export interface Scope {
  */
 export const recorderScope = new AsyncLocalStorage<Scope>()
 
-/** What a plugin leaves behind stays in its scope. */
+/** Recorders of plugins: a callback that one leaves behind stays in its scope, and is no part of a request. */
 const loadingRecorders = new WeakSet<Recorder>()
 
 /** Marks the recorder of a plugin, which is no request's. @returns the recorder */

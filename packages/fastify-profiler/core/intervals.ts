@@ -1,7 +1,7 @@
 import type { BlockedTime, Span, SpanKind } from './profile.ts'
 
 /** A part of a request, in milliseconds since its start. */
-export interface Period {
+export interface Interval {
   start: number
   end: number
 }
@@ -28,7 +28,7 @@ export function isAfterResponse({ duration }: Pick<RequestTime, 'duration'>, tim
  * ended in one of them: no answer can have come from outside, so that its own work has blocked the loop.
  * @param operation what the period is a part of
  */
-export function unblocked(period: Period, blocked: readonly BlockedTime[], operation = period): Period[] {
+export function unblocked(period: Interval, blocked: readonly BlockedTime[], operation = period): Interval[] {
   if (blocked.length === 0) return [period]
   let periods = [period]
   for (const { start, duration } of blocked) {
@@ -43,8 +43,31 @@ export function unblocked(period: Period, blocked: readonly BlockedTime[], opera
   return periods
 }
 
+/** The moments in which at least one of the periods lasts, in order. */
+export function joined(periods: readonly Interval[]): Interval[] {
+  const result: Interval[] = []
+  for (const { start, end } of periods.toSorted((one, other) => one.start - other.start)) {
+    const last = result.at(-1)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else result.push({ start, end })
+  }
+  return result
+}
+
+/** A period without the moments of others. */
+export function without({ start, end }: Interval, others: readonly Interval[]): Interval[] {
+  const result: Interval[] = []
+  let from = start
+  for (const other of joined(others)) {
+    if (other.start > from) result.push({ start: from, end: Math.min(other.start, end) })
+    from = Math.max(from, other.end)
+    if (from >= end) return result
+  }
+  return [...result, { start: from, end }]
+}
+
 /** The milliseconds that at least one of the periods contains. */
-export function lengthOf(periods: readonly Period[]): number {
+export function lengthOf(periods: readonly Interval[]): number {
   let total = 0
   let end = -Infinity
   for (const period of periods.length > 1 ? periods.toSorted((one, other) => one.start - other.start) : periods) {
@@ -55,7 +78,7 @@ export function lengthOf(periods: readonly Period[]): number {
 }
 
 /** When an operation ran: not while it waited for its connection, nor while the event loop was blocked. */
-export function runsOf({ start, duration, shared, wait }: Span, blocked: readonly BlockedTime[]): Period[] {
+export function runsOf({ start, duration, shared, wait }: Span, blocked: readonly BlockedTime[]): Interval[] {
   // Where operations that share a span ran is not known, only for how long.
   if (shared !== undefined) return [{ start, end: start + shared.time }]
   const end = start + duration
@@ -64,7 +87,7 @@ export function runsOf({ start, duration, shared, wait }: Span, blocked: readonl
 }
 
 /** When an operation waited for its connection. */
-export function waitsOf({ start, duration, kind, shared, wait }: Span, blocked: readonly BlockedTime[]): Period[] {
+export function waitsOf({ start, duration, kind, shared, wait }: Span, blocked: readonly BlockedTime[]): Interval[] {
   const end = start + duration
   if (shared !== undefined) return [{ start: start + shared.time, end: start + shared.time + shared.waited }]
   if (kind === 'wait') return unblocked({ start, end }, blocked)
