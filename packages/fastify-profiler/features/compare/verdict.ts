@@ -32,9 +32,6 @@ const most = 40
 const leastDifference = 1
 const leastPart = 0.05
 
-/** A process that warms up changes its times by up to this part, so that a smaller difference is never certain. */
-const leastCertainPart = 0.1
-
 /** Standard deviations from which on chance does not explain an order: it comes so once in a hundred times. */
 const certain = 2.576
 
@@ -69,10 +66,7 @@ export function judgeTimes(a: readonly number[], b: readonly number[]): Verdict 
   if (isSame && isSteady) {
     return { sureness: 'equal', change: 'none', difference, because: null, requests }
   }
-  const isLarge = Math.abs(difference) >= leastCertainPart * Math.max(middleA.median, middleB.median)
-  if (isSame || isWithin || !isLarge || deviation < certain) {
-    return { ...seen(middleA.median, middleB.median), requests }
-  }
+  if (isSame || isWithin || deviation < certain) return { ...seen(middleA.median, middleB.median), requests }
   return { sureness: 'certain', change: changeOf(difference), difference, because: 'times', requests }
 }
 
