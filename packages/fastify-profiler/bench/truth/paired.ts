@@ -33,7 +33,7 @@ app.get('/warm-up', async () => {
 })
 if (!isChanged) {
   await pool.query(`create schema ${schema}`)
-  await pool.query('create table halls as select n as id, md5(n::text) as name from generate_series(1, 60000) n')
+  await pool.query('create table halls as select n as id, md5(n::text) as name from generate_series(1, 240000) n')
 }
 process.send?.(await app.listen({ port: 0, host: '127.0.0.1' }))
 
