@@ -38,7 +38,7 @@ export function describeFields({ properties }: TObject): string {
 function placeholderOf(schema: TSchema): string {
   const { type = 'value', format } = valueOf(schema)
   const none = isNullable(schema) ? '|none' : ''
-  if (type === 'boolean') return `<true|false${none}; default: true>`
+  if (type === 'boolean') return `<true|false${none}; alone: true>`
   return type === 'array' ? '<id,id,…>' : `<${String(format ?? type)}${none}>`
 }
 

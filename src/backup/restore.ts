@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/database.ts'
-import { type MigrationSeries, seedTable } from '../database/migrate.ts'
+import { migrationTable, type MigrationSeries, seedTable } from '../database/migrate.ts'
 import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
 import { type Line, linesOf } from '../byte-lines.ts'
@@ -240,12 +240,16 @@ async function emptyDatabase(db: Kysely<Tables>, tables: readonly KeptTable[]): 
   for (const { name } of tables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(db)
 }
 
-/** Finds the tables that have other rows than those that the transactions of the demonstration wrote. */
+/**
+ * Finds the tables that have other rows than those that the transactions of the demonstration wrote. Where a dump was
+ * restored in one transaction, that has written all rows, those of the migrations included.
+ */
 async function readUsedTables(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<string[]> {
   const { rows: seeded } = await sql<{ exists: boolean }>`
     select to_regclass(${seedTable}) is not null as exists`.execute(db)
   const ofSeeds = seeded[0]?.exists
-    ? sql`where xmin::text not in (select xmin::text from ${sql.table(seedTable)})`
+    ? sql`where xmin::text not in (
+        select xmin::text from ${sql.table(seedTable)} except select xmin::text from ${sql.table(migrationTable)})`
     : sql``
   const used: string[] = []
   for (const { name } of tables) {

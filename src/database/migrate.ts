@@ -14,7 +14,7 @@ const seeds: Migrations = {
   '0001-demonstration': { up: addDemonstration },
 }
 
-const migrationTable = 'portico_migrations'
+export const migrationTable = 'portico_migrations'
 const ownMigrationTable = 'site_migrations'
 export const seedTable = 'portico_seeds'
 

@@ -56,6 +56,9 @@ export const auditLines = recordKind({
       }),
     },
   },
+  filters: {
+    actor: { schema: Type.String({ description: 'Who made the change, in upper or lower case.' }), ignoresCase: true },
+  },
   knownBy: 'at',
   sorts: ['id'],
   usualSort: '-id',

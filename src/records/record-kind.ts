@@ -307,8 +307,14 @@ function rangeFilters(name: string, { type, format }: Keywords): Record<string, 
   const bound = bounds[String(format ?? type)]
   if (bound === undefined) return {}
   return {
-    [`${name}_from`]: { schema: bound(`The least ${name} to find.`), range: { of: name, bound: 'from' } },
-    [`${name}_until`]: { schema: bound(`Finds every ${name} before this one.`), range: { of: name, bound: 'until' } },
+    [`${name}_from`]: {
+      schema: bound(`Finds records whose ${name} is this or more.`),
+      range: { of: name, bound: 'from' },
+    },
+    [`${name}_until`]: {
+      schema: bound(`Finds records whose ${name} is less than this.`),
+      range: { of: name, bound: 'until' },
+    },
   }
 }
 

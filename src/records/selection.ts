@@ -25,8 +25,8 @@ export function selectedOf(kind: Audited, name: string): RawBuilder<unknown> {
   if (link === undefined) {
     const column = columnOf(kind, name)
     const { format, type } = valueOf(kind.schema.properties[name])
-    // The driver would return numeric and bigint as text.
-    if (type === 'number' || type === 'integer') return sql`${column}::double precision`
+    // The driver would return numeric and bigint as text. As text, a real has the digits that it was given.
+    if (type === 'number' || type === 'integer') return sql`${column}::text::double precision`
     switch (format) {
       case 'id':
         return sql`${column}::text`

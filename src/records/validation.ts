@@ -18,7 +18,11 @@ const time = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?
 const earliestTime = Date.parse('0001-01-01T00:00:00Z')
 const line = /^(?!\s)[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]+(?<!\s)$/u
 // Neither javascript: nor a password, nor characters that are invisible, turn text around or must be percent-encoded.
-const webAddress = /^https?:\/\/(?![^/?#]*@)[^\s\p{C}\uFFFD"<>\\^`{|}]+$/u
+const webAddress = /^https?:\/\/[^\s\p{C}\uFFFD"<>\\^`{|}]+$/u
+
+function hasCredentials({ password, username }: URL): boolean {
+  return username !== '' || password !== ''
+}
 
 /** The formats of record fields. */
 export const formats = {
@@ -39,7 +43,7 @@ export const formats = {
     expects: 'a host such as museum.example, in lower case and without a port',
   },
   uri: {
-    accepts: text => webAddress.test(text) && URL.canParse(text),
+    accepts: text => webAddress.test(text) && URL.canParse(text) && !hasCredentials(new URL(text)),
     expects: 'a web address such as https://museum.example/about, without spaces or a password',
   },
   'language-tag': {

@@ -361,6 +361,28 @@ test('demonstration records that nobody has changed are replaced', async t => {
   t.strictSame(await contentOf(database), content)
 })
 
+test('a database that a dump was restored to in one transaction is not empty', async t => {
+  await seedAgain()
+  await db.transaction().execute(async transaction => {
+    const { rows } = await sql<{ name: string }>`
+      select tablename as name from pg_tables where schemaname = current_schema()`.execute(transaction)
+    for (const { name } of rows) await rewrite(transaction, name)
+  })
+  await refuses(t, /^Nothing was restored. The database is not empty: it has .*licenses/)
+  await removeRecords(database)
+})
+
+/** Writes all rows of a table again. */
+async function rewrite(db: typeof database.db, name: string): Promise<void> {
+  const [column] = (
+    await sql<{ name: string }>`
+      select attname as name from pg_attribute
+      where attrelid = ${name}::regclass and attnum > 0 and not attisdropped and attidentity = '' limit 1`.execute(db)
+  ).rows
+  const ref = sql.ref(column?.name ?? '')
+  await sql`update ${sql.table(name)} set ${ref} = ${ref}`.execute(db)
+}
+
 test('demonstration records that rows of other tables refer to are kept', async t => {
   await seedAgain()
   await sql`create table "Site visits" (license_id bigint references licenses (id) on delete cascade)`.execute(db)

@@ -11,6 +11,7 @@ for (const [what, url, reason] of [
   ['another scheme', 'ftp://museum.test/', address],
   ['a user and a password', 'https://me:secret@museum.test/', address],
   ['a user', 'https://me@museum.test/', address],
+  ['a user after three slashes', 'https:///me:secret@museum.test/', address],
   ['no host', 'https://', address],
   ['a line break', 'https://museum.test/\n', address],
   ['a quotation mark', 'https://museum.test/"onclick="alert(1)', address],
