@@ -132,12 +132,13 @@ export function recordChange(kind: RecordKind): Command {
 
 /**
  * @param kinds all kinds of records, to find those that go with one
- * @param verb what removing one is called
+ * @param verb what removing one is called; ends in e
  */
 export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[], verb = 'remove'): Command {
+  const capitalised = verb.replace(/^./, letter => letter.toUpperCase())
   return command({
     usage: `${wordOf(kind)} ${verb} <${kind.knownBy}|id> [--json]`,
-    summary: `Removes one ${kind.name}.`,
+    summary: `${capitalised}s one ${kind.name}.`,
     options: { json: flag('print the removed record as a line of JSON') },
     notes: alsoRemoved(kind, kinds),
     async run(terminal, { json }, [word = '']) {
@@ -145,7 +146,7 @@ export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[], ver
         const { id } = await findRecord(db, kind, word)
         return await allOrNothing(() => removeRecord(db, commandAuthor(terminal), kinds, kind, id))
       })
-      const sentence = `Removed the ${kind.name} "${cellOf(removed[kind.knownBy])}" (id ${removed.id}).`
+      const sentence = `${capitalised}d the ${kind.name} "${cellOf(removed[kind.knownBy])}" (id ${removed.id}).`
       writeOutcome(terminal, sentence, removed, json)
     },
   })

@@ -62,7 +62,7 @@ test('"token list" shows what is known of each token, and hides the hash', async
 test('"token revoke" takes a name or an id, and asks which of several is meant', async t => {
   for (const user of [me, other]) await print(`token add --user ${user} --name ci`)
   t.equal(await refusal('token revoke ci'), 'There are several tokens "ci". Use an id such as 1 or 2.')
-  t.equal(await print('token revoke 1'), 'Removed the token "ci" (id 1).\n')
+  t.equal(await print('token revoke 1'), 'Revoked the token "ci" (id 1).\n')
   t.match(await json('token revoke ci'), [{ id: '2', name: 'ci', user: other }])
   t.strictSame(await tokens(), [])
 })
