@@ -347,6 +347,21 @@ t.test('a route is armed only by a form of the same origin that names a kind', a
   t.notOk('samples' in (await profileOf(app, '/quick')))
 })
 
+t.test('a call of the picture leads to what it calls, drawn at full width, and from there to all calls', async t => {
+  const app = await workshop(t)
+  const profile = await sampled(app, '/busy')
+  const page = await panel(app, profile)
+  const [, link = '', name = ''] = /<a href="[^"]*(&amp;zoom=\d+)" aria-label="(\S+)/.exec(page) ?? []
+  const zoomed = await pageOf(app, `${profile.token}?panel=cpu${link.replace('&amp;', '&')}`)
+  t.match(zoomed, `x="0%" y="0" width="100%" height="19"><title>${name} `)
+  t.match(zoomed, `href="/_profiler/${profile.token}?panel=cpu">All calls</a>`)
+  for (const odd of ['99999', '0..0', '<script>', '1'.repeat(500), '-1']) {
+    const answer = await app.inject(`/_profiler/${profile.token}?panel=cpu&zoom=${encodeURIComponent(odd)}`)
+    t.equal(answer.statusCode, 200, odd)
+    t.notMatch(answer.body, '<script>alert')
+  }
+})
+
 t.test('samples over their bound are not stored, but their summary is', async t => {
   const app = await workshop(t, { profileBounds: { samples: 1000 } })
   const profile = await sampled(app, '/busy')

@@ -130,6 +130,19 @@ export interface CallCells {
   dropped: number
 }
 
+/**
+ * Lays the calls below one out.
+ * @param zoom the number of its cell, then that of one in the picture below it, and so on: "3.17"
+ */
+export function zoomedCells(calls: readonly CallNode[], zoom: string): CallCells {
+  let picture = callCells(calls)
+  for (const place of (zoom.match(/\d+/g) ?? []).slice(0, rowsMost)) {
+    const cell = picture.cells[Number(place)]
+    if (cell !== undefined) picture = callCells([cell.call])
+  }
+  return picture
+}
+
 /** Lays a tree of calls out, row by row, largest first. */
 export function callCells(calls: readonly CallNode[]): CallCells {
   const total = amountOf(calls)

@@ -24,10 +24,10 @@ import { percent } from '../performance/waterfall.ts'
 import {
   type CallCell,
   type CallCells,
-  callCells,
   type CallNode,
   garbageCollection,
   outermostCalls,
+  zoomedCells,
 } from './call-tree.ts'
 import { type FunctionUse, isSampleKind, type NotSampled, type OtherRequests, type Samples } from './samples.ts'
 import { arm, armedTo, isRawSamples } from './sampling.ts'
@@ -47,20 +47,25 @@ function functionName(name: string): string {
   return name === '' ? '(anonymous)' : name
 }
 
-/** Calls as cells: each is as wide as its share, and lies below the function that calls it. Readable without script. */
-function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string): Markup {
+/**
+ * Calls as cells: each is as wide as its share, and lies below the function that calls it. Readable without script.
+ * @param zoom where a cell leads, up to its number; null in a file
+ */
+function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string, zoom: string | null): Markup {
   const maps = new Map<string, SourceMap | null>()
   return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
-<svg class="icicle" role="img" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map(cell => renderCell(cell, placeOf(cell.call, root, maps)))}
+<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root, maps), zoom && `${zoom}${number}`))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
 }
 
 /** A cell is an image of its own, which cuts a name that is too long. */
-function renderCell({ call, row, share, start }: CallCell, place: string): Markup {
+function renderCell({ call, row, share, start }: CallCell, place: string, zoomed: string | null): Markup {
   const name = call.function || place || functionName('')
-  return html`
+  const cell = html`
 <svg x="${percent(start, 1)}" y="${row * rowHeight}" width="${percent(share, 1)}" height="${rowHeight - 1}"><title>${name} ${place} ${formatShare(share, 1)}</title><rect class="${call.kind}" width="100%" height="100%"/>${share >= namedFrom && html`<text x="4" y="14">${name}</text>`}</svg>`
+  if (zoomed === null || call.children.length === 0) return cell
+  return html`<a href="${zoomed}" aria-label="${name} ${place} ${formatShare(share, 1)}">${cell}</a>`
 }
 
 function placeOf({ kind, location }: CallNode, root: string, maps: Map<string, SourceMap | null>): string {
@@ -158,20 +163,24 @@ function samplesBlocks(samples: Samples, context: ViewContext): Block[] {
   ]
 }
 
-function picture({ kind, unstored }: Samples, { base, isFile, profile, readSamples, root }: ViewContext): Block[] {
+function picture({ kind, unstored }: Samples, context: ViewContext): Block[] {
+  const { base, isFile, profile, query, readSamples, root } = context
   if (unstored !== null) return [{ notice: unstored }]
   const text = readSamples?.() ?? null
   const raw: unknown = text === null ? null : JSON.parse(text)
   if (!isRawSamples(raw)) return []
   const file = kind === 'cpu' ? '.cpuprofile' : '.heapprofile'
+  const [zoom = ''] = /^[\d.]{1,200}$/.exec(query?.get('zoom') ?? '') ?? []
+  const whole = profileUrl(base, profile.token, 'cpu')
   const icicle = renderIcicle(
-    callCells(outermostCalls(raw)),
+    zoomedCells(outermostCalls(raw), zoom),
     'Calls by their share. The tables below have the largest.',
     root,
+    isFile === true ? null : `${whole}&zoom=${zoom && `${zoom}.`}`,
   )
   return [
     {
-      html: html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
+      html: html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${zoom !== '' && html`<a href="${whole}">All calls</a>`}${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
 ${icicle}</section>`,
       markdown: '',
     },
