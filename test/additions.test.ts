@@ -204,7 +204,7 @@ t.test('an import keeps an optional field that only some lines have', async t =>
 t.test('a field that may be null is emptied by "none" or nothing on the command line', async t => {
   const help = await print('room change --help')
   t.match(help, /--parent-id <id\|none> +The id of the room that it is in\.\n/)
-  t.match(help, /--heated <true\|false\|none; default: true> +Whether it is heated, if anybody knows\.\n/)
+  t.match(help, /--heated <true\|false\|none; alone: true> +Whether it is heated, if anybody knows\.\n/)
   const [{ id }] = await json('room add --name House')
   for (const [words, parent, heated] of [
     [`add --name Attic --parent-id ${id} --heated`, id, true],
