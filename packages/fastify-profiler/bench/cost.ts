@@ -1,8 +1,8 @@
 /**
  * What profiling costs beside what people use today: an application alone, with the flag, with @fastify/otel (HTTP, pg
  * and pino, spans that leave in batches), and with @sentry/node (tracing and logs). All run in turn, each in a process
- * of its own, with 10 hooks, 5 queries and 5 log lines a request. Installs them from the registry, and needs PostgreSQL
- * at POSTGRES_URL.
+ * of its own: requests through 10 hooks alone, with 5 queries and 5 log lines, and with an error. Installs them from
+ * the registry, and needs PostgreSQL at POSTGRES_URL.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,14 +48,24 @@ interface Usage {
   heap: number
 }
 
-/** A running variant, and what it took: microseconds of CPU, for each request of a round. */
+/** The routes of the application, by what they do in its 10 hooks. */
+const routes = { '/plain': 'nothing', '/rooms/7': '5 queries, 5 lines', '/error': 'an error' }
+type Path = keyof typeof routes
+const paths: readonly Path[] = ['/plain', '/rooms/7', '/error']
+
+/** What a request took: microseconds of CPU in a round each, and how many were answered in a second. */
+interface Taken {
+  cpu: number[]
+  rate: number[]
+}
+
+/** A running variant, and what it took. */
 interface Running {
   name: string
   child: ChildProcess
   port: number
   start: number
-  page: number[]
-  error: number[]
+  taken: Record<Path, Taken>
   ended?: Usage
 }
 
@@ -78,7 +88,7 @@ try {
     for (const each of running) await measure(each, round > 0)
   }
   for (const each of running) {
-    const sent = (Number(values.rounds) + 1) * 2 * requestsEach
+    const sent = (Number(values.rounds) + 1) * paths.length * requestsEach
     await send(each, '/rooms/7', Math.max(0, Number(values.memory) - sent))
     each.ended = await usageOf(each)
   }
@@ -115,16 +125,21 @@ async function start(name: string, flags: string[]): Promise<Running> {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const [{ port, cpu }] = await once(child, 'message')
-  return { name, child, port, start: cpu, page: [], error: [] }
+  const none = (): Taken => ({ cpu: [], rate: [] })
+  return { name, child, port, start: cpu, taken: { '/plain': none(), '/rooms/7': none(), '/error': none() } }
 }
 
-/** Sends a round of requests to both routes. Work after the responses counts, too, once the process is idle. */
+/** Sends a round of requests to each route. Work after the responses counts, too, once the process is idle. */
 async function measure(running: Running, counts: boolean): Promise<void> {
-  for (const [path, costs] of [['/rooms/7', running.page] as const, ['/error', running.error] as const]) {
+  for (const path of paths) {
     const before = await usageOf(running)
+    const began = performance.now()
     await send(running, path, requestsEach)
+    const seconds = (performance.now() - began) / 1000
     const after = await usageOf(running)
-    if (counts) costs.push((after.cpu - before.cpu) / requestsEach)
+    if (!counts) continue
+    running.taken[path].cpu.push((after.cpu - before.cpu) / requestsEach)
+    running.taken[path].rate.push(requestsEach / seconds)
   }
 }
 
@@ -148,15 +163,16 @@ async function send({ port }: Running, path: string, requests: number): Promise<
 function print(running: readonly Running[]): void {
   const [alone] = running
   console.log(`${values.rounds} rounds in turn, ${requestsEach} requests each; memory after ${values.memory} requests`)
-  console.log(row(['', '10 hooks, 5 queries, 5 lines', 'an error', 'memory, heap', 'start (CPU)']))
+  console.log(row(['10 hooks, and', ...paths.map(path => routes[path]), 'memory, heap', 'start (CPU)']))
   for (const each of running) {
-    const { ended, name, start } = each
-    const figure = (key: 'page' | 'error') => {
-      const more = each === alone ? '' : ` (+${(median(each[key]) - median(alone?.[key] ?? [])).toFixed(0)})`
-      return `${median(each[key]).toFixed(0)} µs${more}`
-    }
+    const { ended, name, start, taken } = each
+    const figures = paths.map(path => {
+      const cpu = median(taken[path].cpu)
+      const more = each === alone ? '' : ` (+${(cpu - median(alone?.taken[path].cpu ?? [])).toFixed(0)})`
+      return `${cpu.toFixed(0)} µs${more}, ${median(taken[path].rate).toFixed(0)}/s`
+    })
     const memory = `${megabytes(ended?.memory)}, ${megabytes(ended?.heap)} MB`
-    console.log(row([name, figure('page'), figure('error'), memory, `${Math.round(start / 1000)} ms`]))
+    console.log(row([name, ...figures, memory, `${Math.round(start / 1000)} ms`]))
   }
 }
 
@@ -169,5 +185,5 @@ function megabytes(bytes = NaN): string {
 }
 
 function row(cells: readonly string[]): string {
-  return cells.map((cell, index) => cell.padEnd([24, 30, 22, 16][index] ?? 0)).join('')
+  return cells.map((cell, index) => cell.padEnd([24, 26, 26, 26, 16][index] ?? 0)).join('')
 }

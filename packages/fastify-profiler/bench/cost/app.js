@@ -1,4 +1,4 @@
-// A plain application: 10 hooks, and a route with 5 queries and 5 log lines. Tells what the process has used.
+// A plain application: 10 hooks; routes that do nothing, or 5 queries and 5 log lines, or fail. Tells what the process has used.
 import { createWriteStream } from 'node:fs'
 import Fastify from 'fastify'
 import pg from 'pg'
@@ -20,6 +20,8 @@ app.get('/rooms/:id', async ({ log, params }) => {
   }
   return rooms
 })
+
+app.get('/plain', async () => ({ open: true }))
 
 app.get('/error', async () => {
   throw new Error('The room is closed')
