@@ -9,7 +9,7 @@ import { createClient } from 'redis'
 import t from 'tap'
 import { servePostgres } from './drivers/postgres-server.ts'
 import { serveRedis } from './drivers/redis-server.ts'
-import { pageOf, profiledApp } from './profiled-app.ts'
+import { everythingStored, listen, pageOf, profiledApp, sendAndLeave } from './profiled-app.ts'
 
 const redisAddress = { port: await serveRedis(t), host: '127.0.0.1' }
 const redis = new Redis({ ...redisAddress, lazyConnect: true, enableReadyCheck: false })
@@ -117,3 +117,15 @@ t.test(
     t.match(home, /GET \/greeting: preHandler greet\d? is registered twice/)
   },
 )
+
+t.test('a handler that never replies is told on the home page and on its profile, not as slow code', async t => {
+  const app = await profiledApp(t)
+  app.get('/hangs', (_request, _reply) => {})
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /hangs HTTP/1.1\r\nhost: localhost\r\n\r\n', setTimeout(150))
+  await everythingStored(app)
+  t.match(await pageOf(app, ''), /GET \/hangs: its handler had not ended after \d+ ms/)
+  const text = await pageOf(app, 'latest?panel=performance', 'text/markdown')
+  t.match(text, /GET \/hangs had not ended after \d+ ms\..*neither replies nor calls done/)
+  t.notMatch(text, 'Its own code')
+})

@@ -122,7 +122,7 @@ t.test('a query is not charged for the code of its request that blocks the event
   t.ok(Number(query?.duration) + Number(query?.waited) < duration - 110, JSON.stringify(query))
   t.equal(longestOf(eventLoop)?.by, token)
   const text = await performanceOf(app, profile)
-  t.match(text, /calculate, its own code: .* of the request\. It blocked the event loop for .*X-Profile: cpu/)
+  t.match(text, /calculate without its calls: .* of the request\. It blocked the event loop for .*X-Profile: cpu/)
   t.notMatch(text, 'for a connection')
   addUp(t, profile)
 })

@@ -107,9 +107,9 @@ function spanClaim(pair: SpanPair): string {
   return `${name} took ${differenceOf(pair) < 0 ? 'less' : 'more'} time.`
 }
 
-/** The name of what is compared: select products; loadSession, its own code; waiting. */
+/** The name of what is compared: select products; loadSession without its calls; waiting. */
 export function pairName({ isPart, name }: SpanPair): string {
-  return `${name}${isPart ? ', its own code' : ''}`
+  return `${name}${isPart ? ' without its calls' : ''}`
 }
 
 function spanDetail(pair: SpanPair, difference: number): string {

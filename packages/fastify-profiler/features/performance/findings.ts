@@ -12,6 +12,7 @@ import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
 import { onlyMisses } from './cache-misses.ts'
 import {
   gatherCalls,
+  isOperation,
   kindView,
   renderKind,
   type SlowCall,
@@ -233,10 +234,10 @@ export function renderSlowestFive(calls: readonly SlowCall[], context: TimedCont
 </tbody></table></section>`
 }
 
-/** 20 × select products; loadSession, its own code; sending. */
+/** 20 × select products; loadSession without its calls; sending. */
 export function callName({ isPart, kind, span, times }: SlowCall): string {
   if (span === null) return kindView(kind).label.toLowerCase()
-  return `${times > 1 ? `${times.toLocaleString('en')} × ` : ''}${span.name}${isPart ? ', its own code' : ''}`
+  return `${times > 1 ? `${times.toLocaleString('en')} × ` : ''}${span.name}${isPart ? ' without its calls' : ''}`
 }
 
 /** What a finding says: the claim with its number, then what to do about it. */
@@ -283,6 +284,7 @@ export function findingText(finding: Finding, duration: number): readonly [claim
   if (finding.what === 'unaccounted') {
     return [`${time} unaccounted, ${share} of the request.`, 'No hook, handler or recorded call ran.']
   }
+  if (isUnended(finding.call)) return [`${callName(finding.call)} had not ended after ${time}.`, unrecorded]
   const { blocking } = finding.call
   const blocked = blocking < slowFrom ? '' : ` It blocked the event loop for ${formatDuration(blocking)}.`
   return [`${callName(finding.call)}: ${time}, ${share} of the request.${blocked}`, slowRemedy(finding)]
@@ -329,10 +331,19 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   ]
 }
 
+/** Whether a function still ran at the end of the request, or never replied. */
+export function isUnended({ span }: SlowCall): boolean {
+  return span !== null && span.outcome === 'unfinished' && !isOperation(span)
+}
+
+const unrecorded = 'It waits for what is not recorded, or it neither replies nor calls done().'
+
 function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
-  if (call.blocking >= slowFrom) return `Nothing else could run. ${sampling}`
+  const { blocking, time } = call
+  const rest = 'Its own code, or what it waits for without being recorded.'
+  if (blocking >= slowFrom) return `${blocking >= time / 2 ? 'Nothing else could run.' : rest} ${sampling}`
   if (call.kind === 'hook') return 'It delays every request that it runs for.'
-  if (call.kind === 'handler') return 'Its own code, or what it waits for without being recorded.'
+  if (call.kind === 'handler') return rest
   return call.times > 1 ? 'The calls together.' : ''
 }
 

@@ -6,7 +6,7 @@ import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls, isErrorOf } from './failed-calls.ts'
-import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
+import { callName, causeOf, type Finding, findingsOf, findingText, isUnended, sampling, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
 const slowQueryFrom = 20
@@ -110,11 +110,12 @@ function textOf(finding: Finding, { duration, method, routing }: Profile): Retur
   }
   if (finding.what !== 'slow') return [claim, remedy]
   const { blocking } = finding.call
-  const name = callName(finding.call)
+  const called = callName(finding.call)
+  const name = called.startsWith(`${method} ${routing.matched?.url}`) ? 'its handler' : called
+  if (isUnended(finding.call)) return [`${name} had not ended after ${time}`, remedy]
   const share = `${formatShare(finding.time, duration)} of the request`
   if (blocking < slowFrom) return [`${name} took ${time}, ${share}`, remedy]
-  const code = name.startsWith(`${method} ${routing.matched?.url}`) ? 'its code' : name
-  return [`${code} blocked the event loop for ${formatDuration(blocking)}`, sampling]
+  return [`${name} blocked the event loop for ${formatDuration(blocking)}`, sampling]
 }
 
 function trouble(what: Trouble['what'], claim: string, detail: string, location: Location | null): Trouble {
@@ -153,6 +154,7 @@ function kindOf(finding: Finding, duration: number): { what: Trouble['what']; is
     default: {
       const { blocking, kind } = finding.call
       if (blocking >= slowFrom) return timed('blocked', true)
+      if (isUnended(finding.call)) return timed('slow', true)
       return timed('slow', kind === 'sql' && finding.time >= slowQueryFrom && finding.time >= duration * slowQueryShare)
     }
   }

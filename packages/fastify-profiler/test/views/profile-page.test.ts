@@ -230,12 +230,12 @@ const slow = profile({
 t.test('findings are sentences with their number and their line', async t => {
   const shown = text(pageOf(slow, 'performance'))
   t.match(shown, 'Findings 4')
-  t.match(shown, /show, its own code: 40\.0 ms, 40% of the request\. Its own code, or .*plugins\/ locale\.ts:12/)
+  t.match(shown, /show without its calls: 40\.0 ms, 40% of the request\. Its own code, or .*plugins\/ locale\.ts:12/)
   t.match(shown, /N\+1: 10 queries of one shape, 20\.0 ms\. One query could fetch all the rows\./)
   t.match(shown, /slowHook: 18\.0 ms, 18% of the request\. It delays every request that it runs for\./)
   t.match(shown, /2 × call: 20\.0 ms, 20% of the request\. The calls together\./)
   const markdown = markdownOf(slow, 'performance')
-  t.match(markdown, /\| Handler \| 40\.0 ms \| 40% \|.*- show, its own code: 40\.0 ms.*`plugins\/locale\.ts:12:7`/s)
+  t.match(markdown, /\| Handler \| 40\.0 ms \| 40% \|.*- show without its calls: 40\.0 ms.*`plugins\/locale\.ts:12:7`/s)
   t.match(markdown, /### Slowest calls.*\| slowHook \| 18\.0 ms \| 18% \|\s+\|/s)
 })
 
