@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** The third check: the host has a license if the route needs one, and the license admits the user. */
+/** A check: the host has a license if the route needs one, and the license admits the user. */
 async function access(app: FastifyInstance) {
   app.checks.set('access', 'Access')
   app.addHook(

@@ -28,7 +28,7 @@ interface LocaleOptions {
   defaultLocale: string
 }
 
-/** The first check: sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. */
+/** Sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. */
 async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
   app.checks.set('locale', 'Locale')

@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /**
- * The fourth check: the request is well-formed and not a cross-site request forgery. Forwarded headers and the host
+ * A check: the request is well-formed and not a cross-site request forgery. Forwarded headers and the host
  * have their own plugins, and targets that cannot be decoded do not get here.
  */
 async function requestChecker(app: FastifyInstance) {

@@ -23,7 +23,7 @@ declare module 'fastify' {
 }
 
 /**
- * The second check: refuses requests while the license is not valid or is suspended. Admins pass, and so does everybody
+ * Refuses requests while the license is not valid or is suspended. Admins pass, and so does everybody
  * on public routes, such as the one to sign in. Looks at the clock each time, because the license is cached.
  */
 async function validity(app: FastifyInstance) {

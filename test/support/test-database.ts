@@ -7,7 +7,7 @@ import { seed } from '../../src/database/migrate.ts'
 import { type Closing, makeFolder } from './folder.ts'
 
 /** The PostgreSQL server of the suite. Without it each test file has an embedded database. */
-export const serverUrl = process.env['TEST_DATABASE_URL']
+export const serverUrl = process.env['TEST_DATABASE_URL'] || undefined
 
 /** Made before the tests: see prepare.ts. */
 export const embeddedTemplate = resolve('.tap/embedded-database')

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import formbody from 'node:querystring'
@@ -173,7 +174,11 @@ async function readable(app: FastifyInstance, token: string, others: string[] = 
   for (const path of [...paths, token, `${token}/exception`, '']) {
     for (const format of formats) read.set(`${path} as ${format}`, await pageOf(app, path, format))
   }
-  for (const name of exported) read.set(name, await pageOf(app, `${token}/${name}`))
+  for (const name of exported) {
+    const { body, statusCode } = await app.inject(`/_profiler/${token}/${name}`)
+    assert.equal(statusCode, 200, name)
+    read.set(name, body)
+  }
   read.set('find', JSON.stringify(await app.profiler.find(token)))
   return read
 }

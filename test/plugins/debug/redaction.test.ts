@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -61,7 +62,10 @@ async function everything(response: LightMyRequestResponse): Promise<string> {
   const folder = join(dataDir, 'profiles')
   return [
     await readPanels(app, response),
-    ...(await Promise.all(exports)).map(({ body }) => body),
+    ...(await Promise.all(exports)).map(({ body, statusCode }) => {
+      assert.equal(statusCode, 200)
+      return body
+    }),
     ...readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8')),
   ].join('\n')
 }

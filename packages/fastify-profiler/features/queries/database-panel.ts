@@ -302,7 +302,7 @@ function renderOrder(order: string, label: string, current: string, { base, prof
   return html`<a class="chip" href="${profileUrl(base, profile.token, 'database')}&amp;order=${order}"${order === current && html` aria-current="true"`}>${label}</a>`
 }
 
-/** Each query, for a text, whose rows do not open. */
+/** The list for Markdown, with a row for each query. The page's columns are in renderQueryList and renderRow. */
 function queryTable(queries: readonly Query[]): Block {
   const areSized = queries.some(isSized)
   return {
