@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { html } from '../../src/pages/html.ts'
-import { auditLines } from '../../src/records/audit.ts'
+import { auditOf } from '../../src/records/audit.ts'
 import type { AnyRecord } from '../../src/records/repository.ts'
 import { labelOf } from './fields.ts'
 import listRoute from './list.ts'
@@ -10,8 +10,9 @@ import type { Words } from './words.ts'
 
 /** GET /admin/audit: who changed what, newest first. */
 export default function auditRoute(app: FastifyInstance): void {
-  listRoute(app, auditLines, {
-    sort: auditLines.usualSort,
+  const lines = auditOf(app.recordKinds)
+  listRoute(app, lines, {
+    sort: lines.usualSort,
     pathFor({ table, record_id: id, action }) {
       const kind = app.recordKinds.find(kind => kind.table === table)
       return kind && action !== 'remove' ? pathOf(kind, String(id)) : undefined

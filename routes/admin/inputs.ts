@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { type Content, html, type Markup } from '../../src/pages/html.ts'
-import { type FieldError, isNullable, type Keywords, keywordsOf, valueOf } from '../../src/records/validation.ts'
-import { type Entered, type Field, firstOf, localTime, type Offers, searchFor } from './fields.ts'
+import { type FieldError, isNullable, keywordsOf, valueOf } from '../../src/records/validation.ts'
+import { type Entered, type Field, firstOf, labelOf, localTime, type Offers, searchFor } from './fields.ts'
 import type { Offer } from '../../src/records/names.ts'
 import type { Words } from './words.ts'
 
@@ -101,9 +101,9 @@ export function renderInput(
 
 /** The values of a field that has a few, with their names. */
 function choicesOf(words: Words, schema: TSchema): (readonly [string, string])[] | undefined {
-  const { type, enum: values }: Keywords & { enum?: unknown } = valueOf(schema)
+  const { type, enum: values } = valueOf(schema)
   if (type === 'boolean') return Object.entries({ true: words.yes, false: words.no })
-  return Array.isArray(values) ? values.map(value => [String(value), words.name(String(value))]) : undefined
+  return Array.isArray(values) ? values.map(String).map(value => [value, words.name(labelOf(value))]) : undefined
 }
 
 /** Renders a box for each record that a list may have. Those that it has come first, in their order. */

@@ -108,6 +108,7 @@ export interface Keywords {
   description?: unknown
   readOnly?: unknown
   default?: unknown
+  enum?: unknown
   anyOf?: readonly (TSchema & Keywords)[]
   properties?: Readonly<Record<string, TSchema>>
 }
