@@ -30,9 +30,14 @@ export function optionsOf({ properties }: TObject) {
 /** The help on a schema's fields: one line per option. */
 export function describeFields({ properties }: TObject): string {
   const options = Object.entries(properties).map(
-    ([field, schema]) => [optionOf(field), text(placeholderOf(schema), String(valueOf(schema).description))] as const,
+    ([field, schema]) => [optionOf(field), text(placeholderOf(schema), helpOf(schema))] as const,
   )
   return `${describeOptions(Object.fromEntries(options))}\n`
+}
+
+function helpOf(schema: TSchema): string {
+  const { description, enum: words } = valueOf(schema)
+  return Array.isArray(words) ? `${String(description)} One of ${words.join(', ')}.` : String(description)
 }
 
 function placeholderOf(schema: TSchema): string {

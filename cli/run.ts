@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { StartError } from '../src/errors/start-error.ts'
 import { program } from '../src/program.ts'
 import { assertDistinct } from '../src/records/distinct-kinds.ts'
-import { auditLines } from '../src/records/audit.ts'
+import { auditOf } from '../src/records/audit.ts'
 import { kinds, users } from '../src/records/kinds.ts'
 import type { RecordKind } from '../src/records/record-kind.ts'
 import { newToken, tokens } from '../src/records/tokens.ts'
@@ -54,7 +54,7 @@ function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): 
     ...userCommands,
     ...tokenCommands,
     ...recordCommands,
-    recordList(auditLines, {
+    recordList(auditOf(all), {
       usage: 'audit [options]',
       summary: 'Lists who changed which records, newest first.',
       columns: ['at', 'actor', 'action', 'table', 'record_id', 'via'],

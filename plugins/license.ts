@@ -31,7 +31,8 @@ async function license(app: FastifyInstance) {
           done(passed(request, 'license', license === null ? noLicense : aLicense))
         },
         error => {
-          done(refused(request, 'license', error))
+          // An unmatched path gets a 404 or 405 whatever the license.
+          done(request.is404 ? passed(request, 'license', unread) : refused(request, 'license', error))
         },
       )
     },
@@ -53,6 +54,8 @@ export function findLicense({ licenses }: Entities, host: string): License | nul
 function aLicense({ domain }: FastifyRequest): string {
   return `"${domain}" has a license.`
 }
+
+const unread = 'The license could not be read, but the path has no route.'
 
 function noLicense({ domain }: FastifyRequest): string {
   if (domain.length > longestDomain) return 'The host is longer than any license domain.'

@@ -46,7 +46,8 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
           done(choose(request, reply, available))
         },
         error => {
-          done(refused(request, 'locale', error))
+          // An unmatched path gets a 404 or 405 whatever the license.
+          done(request.is404 ? passed(request, 'locale', unread) : refused(request, 'locale', error))
         },
       )
     },
@@ -86,6 +87,10 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
 function chosen(request: FastifyRequest, locale: string, reason: Sentence): undefined {
   request.locale = locale
   return passed(request, 'locale', reason)
+}
+
+function unread({ locale }: FastifyRequest): string {
+  return `${locale}, the default: the license's languages could not be read, but the path has no route.`
 }
 
 function fromHeader({ locale, headers }: FastifyRequest): string {

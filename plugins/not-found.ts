@@ -54,8 +54,12 @@ async function notFound(app: FastifyInstance) {
 
   app.setNotFoundHandler(async function answerNotFound(request, reply) {
     // Reached by reply.callNotFound() alone, in hooks that may run before that of the license.
-    request.license ??= await findLicense(app.entities, request.host)
-    await app.chooseLocale(request, reply)
+    try {
+      request.license ??= await findLicense(app.entities, request.host)
+      await app.chooseLocale(request, reply)
+    } catch {
+      // The answer is the same without them, in the default language.
+    }
     throw noRouteError(request, pathOf(request.originalUrl))
   })
 

@@ -109,12 +109,7 @@ function valueFrom({ isList, schema }: Field, texts: readonly string[]): unknown
 export type Offers = ReadonlyMap<string, Offer>
 
 /** Finds the records that fields offer. */
-export async function offersFor(
-  db: Kysely<Tables>,
-  fields: readonly Field[],
-  entered: Entered,
-  sent: unknown,
-): Promise<Offers> {
+export async function offersFor(db: Kysely<Tables>, fields: readonly Field[], entered: Entered, sent: unknown) {
   const offers = new Map<string, Offer>()
   for (const { name, to } of fields) {
     const chosen = entered.get(name)?.filter(id => id !== '') ?? []

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { type Content, html, type Markup } from '../../src/pages/html.ts'
-import { type FieldError, isNullable, type Keywords, keywordsOf, valueOf } from '../../src/records/validation.ts'
-import { type Entered, type Field, firstOf, localTime, type Offers, searchFor } from './fields.ts'
+import { type FieldError, isNullable, valueOf } from '../../src/records/validation.ts'
+import { type Entered, type Field, firstOf, labelOf, localTime, type Offers, searchFor } from './fields.ts'
 import type { Offer } from '../../src/records/names.ts'
 import type { Words } from './words.ts'
 
@@ -26,7 +26,7 @@ export function renderFields(
     const offer = offers.get(name)
     const now = (isSecret(field) ? undefined : saved?.get(name)) ?? texts
     const own = errors.filter(error => isAbout(field, error))
-    const description = keywordsOf(schema).description ?? valueOf(schema).description
+    const { description, format } = valueOf(schema)
     const ids = [typeof description === 'string' && `hint-${name}`, own.length > 0 && `wrong-${name}`].filter(
       id => id !== false,
     )
@@ -48,7 +48,7 @@ export function renderFields(
         <input type="hidden" name="${name}" value="false">
         <label class="choice"><input type="checkbox" name="${name}" value="true"${attributes}${texts[0] === 'true' && html` checked`}> ${words.title(label)}</label>`
           : html`
-        <label for="field-${name}">${words.title(label)}${valueOf(schema).format === 'date-time' && ' (UTC)'}</label>
+        <label for="field-${name}">${words.title(label)}${format === 'date-time' && ' (UTC)'}</label>
         ${renderInput(words, field, texts[0] ?? '', offer, { attributes, nothing: words.nothing })}`
       }${remarks}
       </div>`
@@ -101,22 +101,17 @@ export function renderInput(
 
 /** The values of a field that has a few, with their names. */
 function choicesOf(words: Words, schema: TSchema): (readonly [string, string])[] | undefined {
-  const { type, enum: values }: Keywords & { enum?: unknown } = valueOf(schema)
+  const { type, enum: values } = valueOf(schema)
   if (type === 'boolean') return Object.entries({ true: words.yes, false: words.no })
-  return Array.isArray(values) ? values.map(value => [String(value), words.name(String(value))]) : undefined
+  return Array.isArray(values) ? values.map(String).map(value => [value, words.name(labelOf(value))]) : undefined
 }
 
 /** Renders a box for each record that a list may have. Those that it has come first, in their order. */
-function renderBoxes(
-  words: Words,
-  { name, isOrdered }: Field,
-  texts: readonly string[],
-  offer: Offer | undefined,
-): Markup {
+function renderBoxes(words: Words, { name, isOrdered }: Field, texts: readonly string[], offer?: Offer): Markup {
   const boxes = [...(offer?.names ?? [])].map(
     ([id, text]) => html`
           <div class="choice"><label><input type="checkbox" name="${name}" value="${id}"${texts.includes(id) && html` checked`}> ${text}</label>
-            ${isOrdered && html`<label><input type="radio" name="${firstOf(name)}" value="${id}"${id === texts[0] && html` checked`}> ${words.first}<span class="unseen">: ${text}</span></label>`}</div>`,
+            ${isOrdered && html`<label><input type="radio" name="${firstOf(name)}" value="${id}" aria-label="${words.first}: ${text}"${id === texts[0] && html` checked`}> ${words.first}</label>`}</div>`,
   )
   return html`<input type="hidden" name="${name}" value="">
         <div class="choices">${boxes}</div>${renderSearch(words, name, offer)}`

@@ -18,32 +18,21 @@ import { pathOf, renderTime, renderValue, sendAdminPage } from './page.ts'
 import { errorsIn, makeOnce, problemOf, unlessRefused } from './submission.ts'
 import { type Words, wordsOf } from './words.ts'
 
-/** A request to a page of one record. */
-interface OfRecord {
-  Params: { id: string }
-}
-
-interface Added {
-  record: AnyRecord
-  /** What is shown once. */
-  secret?: string
-}
-
 /**
  * The pages of one record: /admin/licenses/new to add it, /admin/licenses/1 to see and change it, and
  * /admin/licenses/1/remove, which says what goes with it.
- * @param add adds a record as a form asks for it
+ * @param newSecret makes the kind that adds a record with something that is shown once
  */
 export default function recordRoutes(
   app: FastifyInstance,
   kind: RecordKind,
-  add?: (...asked: Parameters<ReturnType<typeof operationsOf>['add']>) => Promise<Added>,
+  newSecret?: () => { kind: RecordKind; secret: string },
 ): void {
   const { db } = app.database
   const operations = operationsOf(app, kind)
   const fields = fieldsOf(kind, kind.change.properties)
   const newFields = fieldsOf(kind, kind.create.properties)
-  const once = makeOnce<Added>()
+  const once = makeOnce<{ record: AnyRecord; secret: string | undefined }>()
   const path = pathOf(kind, ':id(^\\d+$)')
 
   app.get(pathOf(kind, 'new'), async function showAddition(request, reply) {
@@ -56,20 +45,22 @@ export default function recordRoutes(
     const added = await unlessRefused(() =>
       once(request, async () => {
         const values = valuesIn(newFields, readEntered(newFields, body))
-        return add === undefined ? { record: await operations.add(request, values) } : await add(request, values)
+        const made = newSecret?.()
+        const record = await operationsOf(app, made?.kind ?? kind).add(request, values)
+        return { record, secret: made?.secret }
       }),
     )
     if (added instanceof HttpError) return await sendForm(request, reply, undefined, body, added)
     const { record, secret } = added
     if (secret === undefined) return reply.redirect(`${pathOf(kind, record.id)}?saved`, 303)
-    return sendSecret(request, reply, { record, text: wordsOf(request.locale).madeToken, secret })
+    return sendSecret(request, reply, record, secret, wordsOf(request.locale).madeToken)
   })
 
-  app.get<OfRecord>(path, async function showRecord(request, reply) {
+  app.get(path, async function showRecord(request, reply) {
     return await sendForm(request, reply, await recordAt(request))
   })
 
-  app.post<OfRecord>(path, async function changeFromForm(request, reply) {
+  app.post(path, async function changeFromForm(request, reply) {
     const { body } = request
     const record = await recordAt(request)
     if (isSearching(fields, body)) return await sendForm(request, reply, record, body)
@@ -83,11 +74,11 @@ export default function recordRoutes(
     return reply.redirect(`${pathOf(kind, record.id)}?saved`, 303)
   })
 
-  app.get<OfRecord>(`${path}/remove`, async function showRemoval(request, reply) {
+  app.get(`${path}/remove`, async function showRemoval(request, reply) {
     return await sendQuestion(request, reply)
   })
 
-  app.post<OfRecord>(`${path}/remove`, async function removeFromForm(request, reply) {
+  app.post(`${path}/remove`, async function removeFromForm(request, reply) {
     const { id } = await recordAt(request)
     const refusal = await unlessRefused(() =>
       operations.remove(request, id, { 'if-match': textOf(request.body, 'etag') }),
@@ -97,16 +88,17 @@ export default function recordRoutes(
   })
 
   if (kind === users) {
-    app.post<OfRecord>(`${path}/password-link`, async function makeLink(request, reply) {
+    app.post(`${path}/password-link`, async function makeLink(request, reply) {
       const record = await recordAt(request)
       const token = await makeReset(db, authorOf(request), record.id)
       const secret = `${request.protocol}://${request.host}/password/reset?token=${token}`
-      return sendSecret(request, reply, { record, text: wordsOf(request.locale).madeLink(resetLifetime), secret })
+      return sendSecret(request, reply, record, secret, wordsOf(request.locale).madeLink(resetLifetime))
     })
   }
 
   /** @throws {NotFoundHttpError} if there is no such record, or not any more */
-  async function recordAt({ params: { id } }: FastifyRequest<OfRecord>): Promise<AnyRecord> {
+  async function recordAt({ params }: FastifyRequest): Promise<AnyRecord> {
+    const id = textOf(params, 'id')
     const record = formats.id.accepts(id) ? await readRecord(db, kind, id) : undefined
     if (record === undefined) throw missingRecord(kind, id)
     return record
@@ -179,7 +171,7 @@ export default function recordRoutes(
         ${kind === users && html`<form method="post" action="${pathOf(kind, record.id, 'password-link')}"><button>${words.makeLink}</button></form>`}`
   }
 
-  async function sendQuestion(request: FastifyRequest<OfRecord>, reply: FastifyReply, refusal?: HttpError) {
+  async function sendQuestion(request: FastifyRequest, reply: FastifyReply, refusal?: HttpError) {
     const words = wordsOf(request.locale)
     const record = await recordAt(request)
     const name = (await namesOf(db, kind, [record.id])).get(record.id) ?? record.id
@@ -203,15 +195,11 @@ export default function recordRoutes(
   }
 
   /** Sends a page that shows something once. */
-  function sendSecret(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { record, text, secret }: Required<Added> & { text: string },
-  ) {
+  function sendSecret(request: FastifyRequest, reply: FastifyReply, record: AnyRecord, secret: string, done: string) {
     const words = wordsOf(request.locale)
     return sendAdminPage(request, reply, {
       title: titleOf(words, record),
-      done: text,
+      done,
       main: html`<p><code class="secret">${secret}</code></p>
         <p><a href="${pathOf(kind)}">${words.back}</a></p>`,
     })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { addAbortSignal, Duplex } from 'node:stream'
 import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
@@ -7,7 +7,7 @@ import pg from 'pg'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { crashed } from './failures.ts'
-import { makePrivateFolder } from './private-folder.ts'
+import { makeFolder, makePrivateFolder } from './private-folder.ts'
 
 /** A PGlite in a worker thread. pg connects to it as to any PostgreSQL. */
 interface EmbeddedDatabase {
@@ -40,7 +40,7 @@ export async function openEmbedded(
   onCreation: OnCreation = () => {},
 ): Promise<EmbeddedDatabase> {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir)
   } catch (error) {
     throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}.`, { cause: error })
   }

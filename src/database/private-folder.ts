@@ -1,13 +1,24 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 const open = 0o077
+
+/** Makes a folder and those above it. Node's recursive mkdirSync never returns if it is in /proc. */
+export function makeFolder(directory: string): void {
+  if (!existsSync(dirname(directory))) makeFolder(dirname(directory))
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+  }
+}
 
 /**
  * Makes a folder that only this user can open, and so everything in it.
  * @throws {Error} if it belongs to another user
  */
 export function makePrivateFolder(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeFolder(directory)
   closeToOthers(directory)
 }
 

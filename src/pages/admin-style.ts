@@ -10,7 +10,6 @@ export const adminRules = `
   .field, fieldset { display: grid; gap: .3rem; margin: 1.2rem 0; min-width: 0 }
   fieldset { border: 1px solid var(--line); border-radius: .4rem; padding: .6rem 1rem }
   label, legend { font-weight: 600 }
-  .choice label { display: flex; gap: .3rem; align-items: start }
   .choice label:first-child { flex: 1 }
   .choice, .choice label, .field .quiet, fieldset .quiet { font-weight: 400 }
   .field .quiet, fieldset .quiet { font-size: .9rem }
@@ -25,11 +24,9 @@ export const adminRules = `
   .problem { max-width: none }
   .act { display: inline-block; border: 1px solid transparent; border-radius: .4rem; padding: .55rem 1.4rem;
     background: var(--link); color: var(--ground); font-weight: 600; text-decoration: none }
-  .danger { border-color: var(--problem); color: var(--problem) }
-  .act.danger { background: var(--problem); color: var(--ground) }
+  .act.danger { background: var(--problem) }
   .wide { overflow-x: auto; margin: 1rem 0 }
   table { border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums }
-  caption { text-align: start; padding-bottom: .3rem }
   th, td { text-align: start; vertical-align: top; padding: .5rem 1.2rem .5rem 0; border-bottom: 1px solid var(--line);
     max-width: 24rem }
   thead th, time { white-space: nowrap }
@@ -39,5 +36,4 @@ export const adminRules = `
   ins { text-decoration: none }
   del { color: var(--quiet) }
   .secret { display: block; padding: .8rem 1rem; background: var(--band); overflow-wrap: anywhere; user-select: all }
-  .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 `

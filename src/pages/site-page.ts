@@ -43,7 +43,7 @@ export const formStyle = new Markup(`
     background: var(--field); padding: .5rem .7rem; min-width: 0; max-width: 100% }
   select { height: 2.825rem }
   input[type=checkbox], input[type=radio] { accent-color: var(--link); width: 1.1rem; height: 1.1rem; margin: .25rem .3rem 0 0 }
-  .choice { display: flex; gap: .3rem; align-items: start }
+  .choice, .choice label { display: flex; gap: .3rem; align-items: start }
   button { cursor: pointer }
   .session button { padding: .25rem .7rem }
   .fields button { margin-top: 1.2rem; justify-self: start; padding: .55rem 1.4rem;

@@ -22,7 +22,7 @@ export interface Author {
 
 const image = Type.Object({}, { additionalProperties: true })
 
-/** The lines of the audit as a kind of records, which nobody adds. */
+/** The lines of the audit as a kind of records, which nobody adds. For lists that people ask for, auditOf() has it. */
 export const auditLines = recordKind({
   name: 'audit line',
   plural: 'audit',
@@ -85,6 +85,18 @@ export const passwordResets: Audited = {
 /** Everything that leaves lines in the audit, if these are all kinds of records. */
 export function auditedOf(kinds: readonly RecordKind[]): readonly Audited[] {
   return [...kinds, tokens, passwordResets]
+}
+
+/** The lines of the audit, if these are all kinds of records. Lists refuse the names of other tables. */
+export function auditOf(kinds: readonly RecordKind[]): RecordKind {
+  const { filters, query } = auditLines
+  const tables = auditedOf(kinds).map(({ table }) => table)
+  const table = choice(String(keywordsOf(query.properties.table).description), tables)
+  return {
+    ...auditLines,
+    filters: { ...filters, table: { schema: table } },
+    query: Type.Object({ ...query.properties, table: Type.Optional(table) }, { additionalProperties: false }),
+  }
 }
 
 // The lines of the audit are written in the transaction of the change: there is no change without its line, and no line

@@ -4,16 +4,16 @@ import type { Tables } from '../database/tables.ts'
 import { type Author, passwordResets, writeAdditions, writeRemovals } from './audit.ts'
 import { users } from './kinds.ts'
 import { changeRecordWithin, missingRecord } from './repository.ts'
-import { validator } from './validation.ts'
+import { guard } from './validation.ts'
 import type { Account } from '../sign-in/account.ts'
 import { fingerprintOf } from '../sign-in/fingerprint.ts'
 import { hashOfToken, makeToken } from '../sign-in/random-token.ts'
 
-const validate = validator(Type.Pick(users.create, ['password']))
+const isFit = guard(Type.Pick(users.create, ['password']))
 
 /** Whether a text can be a user's password. */
 export function isPassword(password: string): boolean {
-  return validate({ password }).length === 0
+  return isFit({ password })
 }
 
 /**

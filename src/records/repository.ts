@@ -168,14 +168,19 @@ export async function createRecord<Kind extends RecordKind>(
     const {
       rows: [row],
     } = await sql<{ id: string }>`
-      insert into ${sql.table(kind.table)} (${sql.join(Object.keys(columns).map(name => sql.ref(name)))})
-      values (${sql.join(Object.values(columns))}) returning id`.execute(transaction)
+      insert into ${sql.table(kind.table)} ${rowOf(columns)} returning id`.execute(transaction)
     const record = await finish(transaction, kind, kept(row).id, links)
     await writeAdditions(transaction, author, kind, sql`select ${record.id}::bigint`)
     return record
   }).catch((error: unknown) => {
     throw refusedWrite(kind, Object.keys(values), error) ?? error
   })
+}
+
+function rowOf(columns: Values): RawBuilder<unknown> {
+  const names = Object.keys(columns)
+  if (names.length === 0) return sql`default values`
+  return sql`(${sql.join(names.map(name => sql.ref(name)))}) values (${sql.join(Object.values(columns))})`
 }
 
 export interface Change<Item extends AnyRecord = AnyRecord> {
@@ -392,6 +397,7 @@ export async function insertLinks(
     select * from unnest(${sql.join(values)})`.execute(db)
 }
 
+const notNullViolation = '23502'
 const uniqueViolation = '23505'
 const foreignKeyViolation = '23503'
 
@@ -404,9 +410,13 @@ export function refusedWrite(kind: RecordKind, fields: readonly string[], error:
   if (isAboutValue(error)) {
     return unfitValue('A field', fields, error, `: ${characterReasons[error.code ?? ''] ?? reasonOf(error)}`)
   }
-  if (!(error instanceof pg.DatabaseError) || (error.code !== uniqueViolation && error.code !== foreignKeyViolation)) {
-    return undefined
+  if (!(error instanceof pg.DatabaseError)) return undefined
+  const { code, column = '' } = error
+  // Its table has no default for an optional field.
+  if (code === notNullViolation && column in kind.change.properties) {
+    return invalid([{ field: column, message: `${column} is missing` }])
   }
+  if (code !== uniqueViolation && code !== foreignKeyViolation) return undefined
   const constraint = kind.constraints[error.constraint ?? '']
   if (constraint === undefined) return undefined
   const { field, refersTo } = constraint

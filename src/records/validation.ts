@@ -108,6 +108,7 @@ export interface Keywords {
   description?: unknown
   readOnly?: unknown
   default?: unknown
+  enum?: unknown
   anyOf?: readonly (TSchema & Keywords)[]
   properties?: Readonly<Record<string, TSchema>>
 }
@@ -202,9 +203,9 @@ export function assertValid(schema: TSchema, value: unknown): void {
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** Makes a function that says whether a JSON value has a schema. */
+/** Makes a function that says whether a JSON value has a schema, which Ajv compiles on the first call. */
 export function guard<Schema extends TSchema>(schema: Schema) {
-  return ajv.compile<Static<Schema>>(schema)
+  return (value: unknown): value is Static<Schema> => ajv.validate(schema, value)
 }
 
 /** Ajv types both properties as any. */

@@ -86,6 +86,17 @@ test('a token that is added or revoked leaves a line with its owner, and without
   t.strictSame(removed.before, { ...token, last_used_at: '2026-11-23T17:00:00.000Z' })
 })
 
+test('a table that no record has is refused with those that there are', async t => {
+  const tables = 'license_types, languages, platforms, licenses, museums, groups, users, api_tokens, password_resets'
+  t.equal(await refusal('audit --table nonsense'), `table must be one of ${tables}.`)
+})
+
+test('the help has the words of a field that has few', async t => {
+  const help = await print('audit --help')
+  t.match(help, /--via <string> .* One of api, command\.\n/)
+  t.match(help, /--action <string> .* One of add, change, remove\.\n/)
+})
+
 test('a token that is refused, or revoked twice at once, leaves no further line', async t => {
   await addUser(database, { email: 'me@museum.test' })
   await print('token add --user me@museum.test --name ci')

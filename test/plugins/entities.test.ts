@@ -59,6 +59,21 @@ t.test('while the database is unreachable, known hosts are served and unknown on
   t.equal((await ask('unknown.test')).statusCode, 404)
 })
 
+t.test('while the database is unreachable, a path without a route is a 404 at every host', async t => {
+  const app = await build(t, { routes, environment: { DATABASE_URL: server.url, DATA_DIR: makeFolder(t), DEBUG: '1' } })
+  await addLicense(app.database, { domain: 'known.test' })
+  t.match(await app.inject({ method: 'POST', url: '/absent', headers: { host: 'known.test' } }), { statusCode: 404 })
+  app.entityCache.change('license_languages', null)
+  app.database.availability.lose(new Error('gone'))
+  for (const host of ['known.test', 'unknown.test']) {
+    // Strangers find no profiler.
+    for (const url of ['/absent', '/_profiler/']) {
+      const answer = await app.inject({ url, headers: { host }, remoteAddress: '192.0.2.1' })
+      t.match(answer.json(), { status: 404, detail: `No route found for "GET ${url}"` }, host)
+    }
+  }
+})
+
 t.test('the log says when the database is lost and when it is back', async t => {
   const { logger, records } = keepLog()
   const app = await build(t, { routes, environment: { DATABASE_URL: server.url }, logger })

@@ -75,6 +75,15 @@ t.test('A command waits for a transaction without a limit', async t => {
   await database.close()
 })
 
+t.test('A DATA_DIR in a folder in which nothing can be made is refused', async t => {
+  for (const dataDir of ['/proc/portico', '/proc/portico/data']) {
+    await t.rejects(openDatabase({ databaseUrl: undefined, dataDir }), {
+      name: 'StartError',
+      message: /^DATA_DIR \/proc\/portico.* cannot be used: ENOENT: .*\.$/,
+    })
+  }
+})
+
 t.test('A DATA_DIR that is a file is refused', async t => {
   const file = join(makeFolder(t), 'file')
   writeFileSync(file, '')
