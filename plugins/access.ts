@@ -20,36 +20,31 @@ declare module 'fastify' {
 /** The third check: the host has a license if the route needs one, and the license admits the user. */
 async function access(app: FastifyInstance) {
   app.checks.set('access', 'Access')
-  app.addHook(
-    'onRequest',
-    function checkAccess(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const { license, user } = request
-      // Unmatched paths get a 404 or 405 whatever the license.
-      if (request.is404) {
-        return done(passed(request, 'access', 'The path has no route, so the license was not checked.'))
+  app.addHook('onRequest', function checkAccess(request, reply, done) {
+    const { license, user } = request
+    // Unmatched paths get a 404 or 405 whatever the license.
+    if (request.is404) {
+      return done(passed(request, 'access', 'The path has no route, so the license was not checked.'))
+    }
+    if (license === null) {
+      if (request.routeOptions.config.license === 'optional') {
+        return done(passed(request, 'access', ({ domain }) => `"${domain}" has no license, and the route needs none.`))
       }
-      if (license === null) {
-        if (request.routeOptions.config.license === 'optional') {
-          return done(
-            passed(request, 'access', ({ domain }) => `"${domain}" has no license, and the route needs none.`),
-          )
-        }
-        return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, isLocal(request))))
-      }
-      if (!license.protected) return done(passed(request, 'access', () => `"${license.name}" is open to everybody.`))
-      if (request.routeOptions.config.access === 'public') {
-        return done(passed(request, 'access', 'The route is public.'))
-      }
-      reply.varyOn('Cookie')
-      if (user === null) return askToSignIn(request, reply, license, done)
-      if (user.admin) return done(passed(request, 'access', 'Admins may enter every site.'))
-      const group = user.groups.find(group => group.license_id === license.id)
-      if (group !== undefined) {
-        return done(passed(request, 'access', () => `The user belongs to "${group.name}", a group of the license.`))
-      }
-      done(refused(request, 'access', new NotAdmittedHttpError(user.email, signInPath(request))))
-    },
-  )
+      return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, isLocal(request))))
+    }
+    if (!license.protected) return done(passed(request, 'access', () => `"${license.name}" is open to everybody.`))
+    if (request.routeOptions.config.access === 'public') {
+      return done(passed(request, 'access', 'The route is public.'))
+    }
+    reply.varyOn('Cookie')
+    if (user === null) return askToSignIn(request, reply, license, done)
+    if (user.admin) return done(passed(request, 'access', 'Admins may enter every site.'))
+    const group = user.groups.find(group => group.license_id === license.id)
+    if (group !== undefined) {
+      return done(passed(request, 'access', () => `The user belongs to "${group.name}", a group of the license.`))
+    }
+    done(refused(request, 'access', new NotAdmittedHttpError(user.email, signInPath(request))))
+  })
 }
 
 /** Redirects a browser to the sign-in page. Other clients get a 401. */

@@ -1,6 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { whenRead } from '../src/cache/entity-cache.ts'
 import type { ApiToken } from '../src/entities.ts'
 import {
   InsufficientScopeHttpError,
@@ -13,7 +12,7 @@ import { Attempts, networkOf } from '../src/sign-in/attempts.ts'
 import type { CookieSecrets } from '../src/sign-in/session-token.ts'
 import { apiTokenPrefix, hashOfToken } from '../src/sign-in/random-token.ts'
 import { TokenUses } from '../src/sign-in/token-uses.ts'
-import { passed, refused, waiting } from './checks.ts'
+import { checkWith, passed, refused } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,36 +46,26 @@ async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerO
   const failures = new Attempts({ database: { db, isShared: false }, secret })
   const uses = new TokenUses(db)
 
-  app.addHook(
-    'onRequest',
-    function examineToken(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      // Unmatched paths and hosts without a license get the same answer whatever the token.
-      if (request.is404 || request.license === null || !acceptsTokens(request)) return done()
-      reply.varyOn('Authorization')
-      const { authorization } = request.raw.headers
-      if (authorization === undefined) return done()
-      if (isRepeated(request.raw.rawHeaders)) return done(refused(request, 'bearer', repeated(request)))
-      if (!scheme.test(authorization)) {
-        return done(passed(request, 'bearer', 'The Authorization header has no bearer token.'))
+  app.addHook('onRequest', function examineToken(request, reply, done) {
+    // Unmatched paths and hosts without a license get the same answer whatever the token.
+    if (request.is404 || request.license === null || !acceptsTokens(request)) return done()
+    reply.varyOn('Authorization')
+    const { authorization } = request.raw.headers
+    if (authorization === undefined) return done()
+    if (isRepeated(request.raw.rawHeaders)) return done(refused(request, 'bearer', repeated(request)))
+    if (!scheme.test(authorization)) {
+      return done(passed(request, 'bearer', 'The Authorization header has no bearer token.'))
+    }
+    const hash = hashOfToken(authorization.replace(scheme, ''), apiTokenPrefix)
+    if (hash === null) return fail(request, malformedToken(request), done)
+    checkWith(request, 'bearer', apiTokens.read(hash), done, token => {
+      if (token === null) return fail(request, unknownToken(request), done)
+      if (token.expires_at !== null && token.expires_at <= Date.now()) {
+        return fail(request, expiredToken(request), done)
       }
-      const hash = hashOfToken(authorization.replace(scheme, ''), apiTokenPrefix)
-      if (hash === null) return fail(request, malformedToken(request), done)
-      waiting(request, 'bearer')
-      whenRead(
-        apiTokens.read(hash),
-        token => {
-          if (token === null) return fail(request, unknownToken(request), done)
-          if (token.expires_at !== null && token.expires_at <= Date.now()) {
-            return fail(request, expiredToken(request), done)
-          }
-          accept(request, token, done)
-        },
-        error => {
-          done(refused(request, 'bearer', error))
-        },
-      )
-    },
-  )
+      accept(request, token, done)
+    })
+  })
 
   app.decorateRequest('apiToken', null)
 

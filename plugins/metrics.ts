@@ -1,9 +1,4 @@
-import fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type HookHandlerDoneFunction,
-} from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { EntityMetadata, ReadOutcome } from '../src/cache/entity-cache.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
@@ -26,19 +21,16 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
   const { ServerMetrics } = await import('../src/server-metrics.ts')
   const counts = new ServerMetrics(database.pool.counts)
 
-  app.addHook(
-    'onResponse',
-    function countRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      counts.countRequest({
-        // Clients may make up methods and paths, so those without a route share a label.
-        method: supportedMethods.includes(request.method) ? request.method : 'other',
-        route: request.routeOptions.url ?? 'none',
-        statusCode: reply.statusCode,
-        duration: reply.elapsedTime,
-      })
-      done()
-    },
-  )
+  app.addHook('onResponse', function countRequest(request, reply, done) {
+    counts.countRequest({
+      // Clients may make up methods and paths, so those without a route share a label.
+      method: supportedMethods.includes(request.method) ? request.method : 'other',
+      route: request.routeOptions.url ?? 'none',
+      statusCode: reply.statusCode,
+      duration: reply.elapsedTime,
+    })
+    done()
+  })
 
   const countRead = ({ table }: EntityMetadata, _key: string, outcome: ReadOutcome) => counts.countRead(table, outcome)
   const countRefusal = (message: unknown) => {

@@ -243,14 +243,9 @@ export function whenRead<Value>(
 
 type Read<Values> = { -readonly [Index in keyof Values]: Awaited<Values[Index]> }
 
-/** Like whenRead, for several values that load at the same time. */
-export function whenAllRead<Values extends readonly unknown[] | []>(
-  values: Values,
-  use: (values: Read<Values>) => void,
-  fail: (error: Error) => void,
-): void {
-  if (areRead(values)) use(values)
-  else Promise.all(values).then(use, fail)
+/** Several values that load at the same time, as one value for whenRead. */
+export function together<Values extends readonly unknown[] | []>(values: Values): Read<Values> | Promise<Read<Values>> {
+  return areRead(values) ? values : Promise.all(values)
 }
 
 function areRead<Values extends readonly unknown[]>(values: Values | Read<Values>): values is Read<Values> {
