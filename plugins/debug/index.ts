@@ -63,7 +63,7 @@ async function debug(app: FastifyInstance, { config, panels }: DebugOptions) {
   }
 
   app.addHook('onReady', async function listenToReads() {
-    stops.push(reads.listen(app.entityCache.events))
+    stops.push(reads.listen(app.entityCache))
     // The landmarks plugin is registered later.
     app.landmarks.set('Profiler', { path: '/_profiler/', needsSite: false })
   })
