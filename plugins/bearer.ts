@@ -56,8 +56,9 @@ async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerO
     reply.varyOn('Authorization')
     const { authorization } = request.raw.headers
     if (authorization === undefined) return done()
-    if (isRepeated(request.raw.rawHeaders))
-      {return done(refused(request, 'bearer', new RepeatedCredentialsHttpError(severalHeaders, request.domain)))}
+    if (isRepeated(request.raw.rawHeaders)) {
+      return done(refused(request, 'bearer', new RepeatedCredentialsHttpError(severalHeaders, request.domain)))
+    }
     if (!scheme.test(authorization)) {
       return done(passed(request, 'bearer', 'The Authorization header has no bearer token.'))
     }
