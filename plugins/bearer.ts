@@ -11,7 +11,7 @@ import { isSafeMethod } from '../src/http/request.ts'
 import { Attempts, networkOf } from '../src/sign-in/attempts.ts'
 import type { CookieSecrets } from '../src/sign-in/session-token.ts'
 import { apiTokenPrefix, hashOfToken } from '../src/sign-in/random-token.ts'
-import { TokenUses } from '../src/sign-in/token-uses.ts'
+import { keepUse } from '../src/sign-in/token-uses.ts'
 import { checkWith, passed, refused } from './checks.ts'
 
 declare module 'fastify' {
@@ -48,7 +48,6 @@ async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerO
   const { db } = app.database
   // In memory: tokens cannot be guessed, so the limit only has to spare this server.
   const failures = new Attempts({ database: { db, isShared: false }, secret })
-  const uses = new TokenUses(db)
 
   app.addHook('onRequest', function examineToken(request, reply, done) {
     // Unmatched paths and hosts without a license get the same answer whatever the token.
@@ -76,7 +75,7 @@ async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerO
   app.decorateRequest('apiToken', null)
 
   function accept(request: FastifyRequest, token: ApiToken, done: HookHandlerDoneFunction): void {
-    uses.add(token).catch((error: unknown) => {
+    keepUse(db, token).catch((error: unknown) => {
       request.log.warn({ err: error }, 'The use of an API token could not be kept.')
     })
     if (token.read_only && !isSafeMethod(request.method)) {

@@ -2,11 +2,9 @@ import { parse } from 'node:querystring'
 import formbody from '@fastify/formbody'
 import { Ajv, type Format } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type {} from '../plugins/validity.ts'
 import { errorForm, toError } from '../src/errors/error-answer.ts'
 import { HttpError, TooManyRequestsHttpError } from '../src/errors/http-errors.ts'
 import { sendError } from '../src/errors/send-error.ts'
-import type { Site } from './site-view.ts'
 
 /** The most that a form of credentials may have, in bytes. */
 export const bodyLimit = 16 * 1024
@@ -37,12 +35,6 @@ export function isForm({ mediaType }: Pick<FastifyRequest, 'mediaType'>): boolea
 export function textOf(body: unknown, name: string): string {
   const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
   return typeof value === 'string' ? value : ''
-}
-
-/** What the pages show of the site. */
-export function siteOf(request: FastifyRequest): Site {
-  const { locale, user, closure } = request
-  return { license: request.requireLicense(), locale, user, closure }
 }
 
 /** Sends a page. No cache may keep it, because it has what was entered. */

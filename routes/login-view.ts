@@ -1,8 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import { html } from '../src/pages/html.ts'
 import { visitorWords } from '../src/pages/visitor-words.ts'
 import { longestEmail } from '../src/sign-in/account.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { renderProblem, renderSession, renderFormPage, type Site } from './site-view.ts'
+import { renderProblem, renderSession, renderFormPage } from './site-view.ts'
 
 export interface LoginForm {
   /** The path of this site to go to after signing in. */
@@ -17,8 +18,8 @@ export interface LoginForm {
 export type LoginProblem = 'incomplete' | 'wrong' | 'tooMany'
 
 /** Renders the sign-in page. It also says who is already signed in. */
-export function renderLoginPage(site: Site, form: LoginForm): string {
-  const { locale, user } = site
+export function renderLoginPage(request: FastifyRequest, form: LoginForm): string {
+  const { locale, user } = request
   const { next, email, remember, problem } = form
   const { login: words, signIn } = visitorWords(locale)
   const main = html`${renderProblem(problem && words[problem])}
@@ -37,5 +38,5 @@ export function renderLoginPage(site: Site, form: LoginForm): string {
         <button>${signIn}</button>
       </form>`
   const session = user && renderSession(user, locale, { isSentence: true })
-  return renderFormPage(site, words.title, main, { session, hasForm: true })
+  return renderFormPage(request, words.title, main, { session, hasForm: true })
 }

@@ -4,7 +4,7 @@ import { nextPath } from '../src/http/next-path.ts'
 import { endSession, findAccount, isEmail, longestEmail, normaliseEmail } from '../src/sign-in/account.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { answerWithForm, bodyLimit, isForm, refuse, sendPage, siteOf, takeForms, textOf } from './credential-form.ts'
+import { answerWithForm, bodyLimit, isForm, refuse, sendPage, takeForms, textOf } from './credential-form.ts'
 import { type LoginForm, type LoginProblem, renderLoginPage } from './login-view.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
@@ -84,7 +84,7 @@ function signInWith({ database: { db }, entityCache }: FastifyInstance, { verify
 
 /** Sends the form, empty or as it was filled in. */
 function sendForm(request: FastifyRequest, reply: FastifyReply, form: LoginForm): FastifyReply {
-  return sendPage(reply.varyOn('Cookie'), renderLoginPage(siteOf(request), form))
+  return sendPage(reply.varyOn('Cookie'), renderLoginPage(request, form))
 }
 
 function sendFormAgain(problem: LoginProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
