@@ -67,15 +67,11 @@ export function answerWithForm(
   return function answerWithForm(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     reply.varyOn('Accept')
     const error = toError(thrown)
-    const problem = problemOf(thrown)
+    const isIncomplete = thrown instanceof Error && 'validation' in thrown
+    const problem = thrown instanceof TooManyRequestsHttpError ? 'tooMany' : isIncomplete ? 'incomplete' : undefined
     if (problem === undefined || !(error instanceof HttpError) || errorForm(request.headers.accept) !== 'text/html') {
       return sendError(thrown, request, reply)
     }
     return refuse(error, request, reply, () => sendFormAgain(problem, request, reply))
   }
-}
-
-function problemOf(thrown: unknown) {
-  if (thrown instanceof TooManyRequestsHttpError) return 'tooMany'
-  return thrown instanceof Error && 'validation' in thrown ? 'incomplete' : undefined
 }

@@ -6,10 +6,12 @@ import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
 import { type Line, linesOf } from '../byte-lines.ts'
 import type { RecordKind } from '../records/record-kind.ts'
+import { quote } from '../records/validation.ts'
 import {
   areNames,
   type Column,
   type Ending,
+  flawOf,
   formatVersion,
   isEnding,
   isHeader,
@@ -18,8 +20,6 @@ import {
   type KeptTable,
   longestLine,
   parseLine,
-  problemOf,
-  quote,
   readKeptTables,
   type RecordLine,
   RestoreRefusedError,
@@ -104,8 +104,8 @@ async function restoreLines(
   async function add(line: number, { table: name, record }: RecordLine): Promise<void> {
     const next = exported.get(name)
     if (next === undefined) throw new RestoreRefusedError(line, `The header has no table ${quote(name)}.`)
-    const problem = problemOf(record, next.columns)
-    if (problem !== undefined) throw new RestoreRefusedError(line, problem)
+    const flaw = flawOf(record, next.columns)
+    if (flaw !== undefined) throw new RestoreRefusedError(line, flaw)
     if (next !== table || rows.length === rowsPerInsert || length > longestInsert) await insert()
     const json = JSON.stringify(record)
     table = next

@@ -124,14 +124,9 @@ function render(type: ErrorType, status: number, title: string, detail: string, 
     case 'text/plain':
       return `${onOneLine(detail)}\n`
     default:
-      return JSON.stringify(problemOf(status, title, detail, advice?.members))
+      // A problem with its extension members (RFC 9457, section 3.2).
+      return JSON.stringify({ type: 'about:blank', title, status, detail, ...advice?.members })
   }
-}
-
-/** A problem with its extension members (RFC 9457, section 3.2). */
-function problemOf(status: number, title: string, detail: string, members: HttpError['members']) {
-  const problem = { type: 'about:blank', title, status, detail }
-  return members === undefined ? problem : { ...problem, ...members }
 }
 
 function headersFor(type: string): ErrorAnswer['headers'] {
