@@ -165,45 +165,38 @@ function readHeader(
   tables: readonly KeptTable[],
   allSeries: readonly MigrationSeries[],
 ): Map<string, ExportedTable> {
-  if (!isOurs(value)) throw new RestoreRefusedError(line, 'The file is not an export of Portico.')
-  if (!isHeader(value)) throw new RestoreRefusedError(line, 'The line is not the header of an export.')
+  const refuse: Refuse = reason => {
+    throw new RestoreRefusedError(line, reason)
+  }
+  if (!isOurs(value)) return refuse('The file is not an export of Portico.')
+  if (!isHeader(value)) return refuse('The line is not the header of an export.')
   const { version, migration, site_migration: siteMigration, tables: exported } = value
   if (version !== formatVersion) {
-    throw new RestoreRefusedError(
-      line,
-      `The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`,
-    )
+    refuse(`The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`)
   }
   const isUnknown = (name: string) => allSeries.every(({ migrations }) => !Object.hasOwn(migrations, name))
   if (isUnknown(migration)) {
-    throw new RestoreRefusedError(
-      line,
-      `The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`,
-    )
+    refuse(`The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`)
   }
   if (siteMigration !== undefined && isUnknown(siteMigration)) {
-    throw new RestoreRefusedError(
-      line,
-      `The export is of an application with migrations that this one does not have, such as ${quote(siteMigration)}.`,
-    )
+    const example = quote(siteMigration)
+    refuse(`The export is of an application with migrations that this one does not have, such as ${example}.`)
   }
-  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(line, name, columns, tables)]))
+  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(name, columns, tables, refuse)]))
 }
 
-function tableOf(line: number, name: string, columns: unknown, tables: readonly KeptTable[]): ExportedTable {
+type Refuse = (reason: string) => never
+
+function tableOf(name: string, columns: unknown, tables: readonly KeptTable[], refuse: Refuse): ExportedTable {
   const table = tables.find(table => table.name === name)
-  if (table === undefined) throw new RestoreRefusedError(line, `There is no table ${quote(name)}.`)
-  if (!areNames(columns)) throw new RestoreRefusedError(line, `The line has no list of the columns of ${name}.`)
+  if (table === undefined) return refuse(`There is no table ${quote(name)}.`)
+  if (!areNames(columns)) return refuse(`The line has no list of the columns of ${name}.`)
   const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
-  if (unknown !== undefined) throw new RestoreRefusedError(line, `${name} has no column ${quote(unknown)}.`)
+  if (unknown !== undefined) refuse(`${name} has no column ${quote(unknown)}.`)
   const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
-  if (repeated !== undefined) {
-    throw new RestoreRefusedError(line, `The line has the column ${repeated} of ${name} twice.`)
-  }
+  if (repeated !== undefined) refuse(`The line has the column ${repeated} of ${name} twice.`)
   const missing = table.key.find(column => !columns.includes(column))
-  if (missing !== undefined) {
-    throw new RestoreRefusedError(line, `The line leaves out the column ${missing} of ${name}.`)
-  }
+  if (missing !== undefined) refuse(`The line leaves out the column ${missing} of ${name}.`)
   // An older export has fewer columns, and the others get their defaults.
   return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
 }
