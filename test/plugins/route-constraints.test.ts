@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { build, openTestDatabase } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 const open = { license: 'optional' } as const
