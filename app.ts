@@ -30,12 +30,11 @@ import sessionCookie from './plugins/session-cookie.ts'
 import validity from './plugins/validity.ts'
 import vary from './plugins/vary.ts'
 import admin from './routes/admin/index.ts'
-import health from './routes/health.ts'
 import applicationRoutes from './routes/index.ts'
 import login from './routes/login.ts'
 import logout from './routes/logout.ts'
 import password from './routes/password.ts'
-import ready from './routes/ready.ts'
+import probes from './routes/probes.ts'
 import { signInLimits } from './routes/sign-in-limits.ts'
 import type { Command } from './cli/terminal.ts'
 import { type Config, readConfig } from './src/config.ts'
@@ -146,8 +145,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     app.register(vary)
     app.register(checksPlugin)
     app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
-    app.register(health)
-    app.register(ready, { servers })
+    app.register(probes, { servers })
     app.register(site, { config, checks, earlyChecks, files, routes })
     return await app
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import type { License } from '../src/entities.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { LicenseNotFoundHttpError, NotAdmittedHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { isLocal, pathOf, queryOf } from '../src/http/request.ts'
@@ -20,56 +19,45 @@ declare module 'fastify' {
 /** A check: the host has a license if the route needs one, and the license admits the user. */
 async function access(app: FastifyInstance) {
   app.checks.set('access', 'Access')
-  app.addHook(
-    'onRequest',
-    function checkAccess(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const { license, user } = request
-      // Unmatched paths get a 404 or 405 whatever the license.
-      if (request.is404) {
-        return done(passed(request, 'access', 'The path has no route, so the license was not checked.'))
+  app.addHook('onRequest', function checkAccess(request, reply, done) {
+    const { license, user } = request
+    // Unmatched paths get a 404 or 405 whatever the license.
+    if (request.is404) {
+      return done(passed(request, 'access', 'The path has no route, so the license was not checked.'))
+    }
+    if (license === null) {
+      if (request.routeOptions.config.license === 'optional') {
+        return done(passed(request, 'access', ({ domain }) => `"${domain}" has no license, and the route needs none.`))
       }
-      if (license === null) {
-        if (request.routeOptions.config.license === 'optional') {
-          return done(
-            passed(request, 'access', ({ domain }) => `"${domain}" has no license, and the route needs none.`),
-          )
-        }
-        return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, isLocal(request))))
-      }
-      if (!license.protected) return done(passed(request, 'access', () => `"${license.name}" is open to everybody.`))
-      if (request.routeOptions.config.access === 'public') {
-        return done(passed(request, 'access', 'The route is public.'))
-      }
-      reply.varyOn('Cookie')
-      if (user === null) return askToSignIn(request, reply, license, done)
-      if (user.admin) return done(passed(request, 'access', 'Admins may enter every site.'))
-      const group = user.groups.find(group => group.license_id === license.id)
-      if (group !== undefined) {
-        return done(passed(request, 'access', () => `The user belongs to "${group.name}", a group of the license.`))
-      }
-      done(refused(request, 'access', new NotAdmittedHttpError(user.email, signInPath(request))))
-    },
-  )
+      return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, isLocal(request))))
+    }
+    if (!license.protected) return done(passed(request, 'access', () => `"${license.name}" is open to everybody.`))
+    if (request.routeOptions.config.access === 'public') {
+      return done(passed(request, 'access', 'The route is public.'))
+    }
+    reply.varyOn('Cookie')
+    if (user === null) return askToSignIn(request, reply, done)
+    if (user.admin) return done(passed(request, 'access', 'Admins may enter every site.'))
+    const group = user.groups.find(group => group.license_id === license.id)
+    if (group !== undefined) {
+      return done(passed(request, 'access', () => `The user belongs to "${group.name}", a group of the license.`))
+    }
+    done(refused(request, 'access', new NotAdmittedHttpError(user.email, signInPath(request))))
+  })
 }
 
 /** Redirects a browser to the sign-in page. Other clients get a 401. */
-function askToSignIn(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  license: License,
-  done: HookHandlerDoneFunction,
-): void {
+function askToSignIn(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
   if (!isNavigation(request)) {
-    const error = new UnauthorizedHttpError(
-      'Sign in to enter this site.',
-      license.domain,
-      signInPath(request),
-      acceptsTokens(request),
-    )
-    return done(refused(request, 'access', error))
+    return done(refused(request, 'access', unauthorized(request, 'Sign in to enter this site.')))
   }
   tell(request, 'access', 'refused', 'The browser is redirected to the sign-in page.')
   reply.varyOn('Accept').redirect(signInPath(request), 302)
+}
+
+/** The error for a request that needs a user, and has none. */
+export function unauthorized(request: FastifyRequest, message: string): UnauthorizedHttpError {
+  return new UnauthorizedHttpError(message, request.domain, signInPath(request), acceptsTokens(request))
 }
 
 /** Whether a browser opens a page. */

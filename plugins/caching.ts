@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import fastifyCaching from '@fastify/caching'
-import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { matchesWeakly } from '../src/http/etag.ts'
 import { etagSegment, ResponseCache } from '../src/cache/response-cache.ts'
@@ -22,22 +22,14 @@ async function caching(app: FastifyInstance) {
     cacheSegment: etagSegment,
   })
 
-  app.addHook(
-    'onSend',
-    function answerConditional(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      payload: unknown,
-      done: DoneFuncWithErrOrRes,
-    ) {
-      if (!isUnchanged(request, reply)) return done(null, payload)
-      reply.code(304).removeHeader('content-type').removeHeader('content-length')
-      // Fastify computes Content-Length from the body of a HEAD response, and a 304 may have that header.
-      if (request.method === 'HEAD') return done(null, payload)
-      if (payload instanceof Readable) payload.destroy()
-      done(null, null)
-    },
-  )
+  app.addHook('onSend', function answerConditional(request, reply, payload, done) {
+    if (!isUnchanged(request, reply)) return done(null, payload)
+    reply.code(304).removeHeader('content-type').removeHeader('content-length')
+    // Fastify computes Content-Length from the body of a HEAD response, and a 304 may have that header.
+    if (request.method === 'HEAD') return done(null, payload)
+    if (payload instanceof Readable) payload.destroy()
+    done(null, null)
+  })
 }
 
 /** Whether the client already has this response (RFC 9110, section 13.1.2). */

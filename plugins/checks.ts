@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { whenRead } from '../src/cache/entity-cache.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -55,10 +56,22 @@ export function refused<Refusal extends Error>(request: FastifyRequest, check: s
   return error
 }
 
-/** Publishes that a check waits for the database. */
-export function waiting(request: FastifyRequest, check: string): void {
+/**
+ * Passes what a check reads to `use`, at once if it is cached. If it cannot be read, the check refuses the request, but
+ * for an unmatched path, which gets a 404 or 405 whatever the license.
+ */
+export function checkWith<Value>(
+  request: FastifyRequest,
+  check: string,
+  value: Value | Promise<Value>,
+  done: (error?: Error) => void,
+  use: (value: Value) => void,
+): void {
   tell(request, check, 'waiting', '')
+  whenRead(value, use, error => done(request.is404 ? passed(request, check, unread) : refused(request, check, error)))
 }
+
+const unread = 'What it needs could not be read, but the path has no route.'
 
 /** Publishes a Refusal if there are subscribers. Checks use refused() instead. */
 export function tellRefusal(request: FastifyRequest, by: string): void {

@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { whenAllRead } from '../src/cache/entity-cache.ts'
+import { together } from '../src/cache/entity-cache.ts'
 import type { ApiToken, Membership, UserRecord } from '../src/entities.ts'
 import { type CookieSecrets, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
 import { unknownToken } from './bearer.ts'
 import { sessionCookie } from './session-cookie.ts'
-import { passed, refused, type Sentence, waiting } from './checks.ts'
+import { checkWith, passed, refused, type Sentence } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -50,50 +50,35 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
   app.checks.set('firewall', 'Firewall')
   const tokens = new SessionTokens(cookieSecrets)
 
-  app.addHook(
-    'onRequest',
-    function identifyUser(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (request.apiToken !== null) return identifyByToken(request, request.apiToken, done)
-      const { cookie } = request.raw.headers
-      if (cookie === undefined) return done(passed(request, 'firewall', 'The request has no session cookie.'))
-      // The response to an unmatched path is the same for all users.
-      if (request.is404) {
-        return done(passed(request, 'firewall', 'The path has no route, so the session cookie was not checked.'))
-      }
-      const value = valueOf(cookie, sessionCookie(request))
-      if (value === undefined) return done(passed(request, 'firewall', 'The request has no session cookie.'))
-      const token = tokens.read(value, request.domain)
-      if (token === null || token.expires <= Date.now()) {
-        request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
-        return done(passed(request, 'firewall', findings[request.authentication.finding]))
-      }
-      waiting(request, 'firewall')
-      whenAllRead(
-        [users.read(token.userId), memberships.read(token.userId), endedSessions.read(token.session)],
-        ([user, groups, ended]) => {
-          done(admit(request, token, user, groups, ended))
-        },
-        error => {
-          done(refused(request, 'firewall', error))
-        },
-      )
-    },
-  )
+  app.addHook('onRequest', function identifyUser(request, _reply, done) {
+    if (request.apiToken !== null) return identifyByToken(request, request.apiToken, done)
+    const { cookie } = request.raw.headers
+    if (cookie === undefined) return done(passed(request, 'firewall', 'The request has no session cookie.'))
+    // The response to an unmatched path is the same for all users.
+    if (request.is404) {
+      return done(passed(request, 'firewall', 'The path has no route, so the session cookie was not checked.'))
+    }
+    const value = valueOf(cookie, sessionCookie(request))
+    if (value === undefined) return done(passed(request, 'firewall', 'The request has no session cookie.'))
+    const token = tokens.read(value, request.domain)
+    if (token === null || token.expires <= Date.now()) {
+      request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
+      return done(passed(request, 'firewall', findings[request.authentication.finding]))
+    }
+    const { userId, session } = token
+    const records = together([users.read(userId), memberships.read(userId), endedSessions.read(session)])
+    checkWith(request, 'firewall', records, done, ([user, groups, ended]) => {
+      done(admit(request, token, user, groups, ended))
+    })
+  })
 
   function identifyByToken(request: FastifyRequest, { user_id: userId }: ApiToken, done: HookHandlerDoneFunction) {
-    waiting(request, 'firewall')
-    whenAllRead(
-      [users.read(userId), memberships.read(userId)],
-      ([user, groups]) => {
-        // The tokens of a removed user are removed, too, but this server may not know that yet.
-        if (user === null) return done(refused(request, 'firewall', unknownToken(request)))
-        request.user = { id: user.id, email: user.email, admin: user.admin, groups }
-        done(passed(request, 'firewall', () => `The API token belongs to ${user.email}.`))
-      },
-      error => {
-        done(refused(request, 'firewall', error))
-      },
-    )
+    checkWith(request, 'firewall', together([users.read(userId), memberships.read(userId)]), done, ([user, groups]) => {
+      // The tokens of a removed user are removed, too, but this server may not know that yet.
+      if (user === null) return done(refused(request, 'firewall', unknownToken(request)))
+      request.user = { id: user.id, email: user.email, admin: user.admin, groups }
+      done(passed(request, 'firewall', () => `The API token belongs to ${user.email}.`))
+    })
   }
 
   app.decorateRequest('user', null)

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { isForwardedIgnored, objectionToForwarded } from '../src/http/forwarded.ts'
@@ -15,18 +15,15 @@ async function forwarded(app: FastifyInstance, { trustProxy }: ForwardedOptions)
   if (trustProxy.length === 0) return
   app.checks.set('forwarded', 'Forwarded headers')
 
-  app.addHook(
-    'onRequest',
-    function checkForwarded(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const objection = objectionToForwarded(request.raw) ?? objectionToProtocol(request.protocol)
-      if (objection !== undefined) return done(refused(request, 'forwarded', new BadRequestHttpError(objection)))
-      if (request.headers.forwarded === undefined) {
-        return done(passed(request, 'forwarded', 'The request has no Forwarded header.'))
-      }
-      const isIgnored = isForwardedIgnored(request.raw)
-      done(passed(request, 'forwarded', isIgnored ? ignored : agreeing))
-    },
-  )
+  app.addHook('onRequest', function checkForwarded(request, _reply, done) {
+    const objection = objectionToForwarded(request.raw) ?? objectionToProtocol(request.protocol)
+    if (objection !== undefined) return done(refused(request, 'forwarded', new BadRequestHttpError(objection)))
+    if (request.headers.forwarded === undefined) {
+      return done(passed(request, 'forwarded', 'The request has no Forwarded header.'))
+    }
+    const isIgnored = isForwardedIgnored(request.raw)
+    done(passed(request, 'forwarded', isIgnored ? ignored : agreeing))
+  })
 }
 
 const ignored = 'The Forwarded header is ignored, since its sender is not trusted.'

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { normaliseHost } from '../src/http/host.ts'
@@ -15,21 +15,18 @@ declare module 'fastify' {
 /** Sets request.domain. Refuses requests whose host or target is invalid, before any lookup. */
 async function host(app: FastifyInstance) {
   app.checks.set('host', 'Host')
-  app.addHook(
-    'onRequest',
-    function validateHost(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const { rawHeaders } = request.raw
-      if (isStatedTwice(rawHeaders)) return done(refused(request, 'host', invalid(hostHeaders(rawHeaders).join(', '))))
-      const domain = normaliseHost(request.host)
-      if (domain === null) return done(refused(request, 'host', invalid(request.host)))
-      const { method, originalUrl } = request
-      if (!isTarget(method, originalUrl)) {
-        return done(refused(request, 'host', new BadRequestHttpError(`Invalid request target "${originalUrl}".`)))
-      }
-      request.domain = domain
-      done(passed(request, 'host', ({ domain }) => `"${domain}" is a valid host.`))
-    },
-  )
+  app.addHook('onRequest', function validateHost(request, _reply, done) {
+    const { rawHeaders } = request.raw
+    if (isStatedTwice(rawHeaders)) return done(refused(request, 'host', invalid(hostHeaders(rawHeaders).join(', '))))
+    const domain = normaliseHost(request.host)
+    if (domain === null) return done(refused(request, 'host', invalid(request.host)))
+    const { method, originalUrl } = request
+    if (!isTarget(method, originalUrl)) {
+      return done(refused(request, 'host', new BadRequestHttpError(`Invalid request target "${originalUrl}".`)))
+    }
+    request.domain = domain
+    done(passed(request, 'host', ({ domain }) => `"${domain}" is a valid host.`))
+  })
 
   app.decorateRequest('domain', '')
 }

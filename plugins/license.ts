@@ -1,11 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { whenRead } from '../src/cache/entity-cache.ts'
 import { type Entities, type License, longestDomain } from '../src/entities.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
 import { normaliseHost } from '../src/http/host.ts'
 import { isLocal } from '../src/http/request.ts'
-import { passed, refused, waiting } from './checks.ts'
+import { checkWith, passed } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,26 +19,15 @@ declare module 'fastify' {
 async function license(app: FastifyInstance) {
   app.checks.set('license', 'License')
 
-  app.addHook(
-    'onRequest',
-    function lookUpLicense(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      waiting(request, 'license')
-      whenRead(
-        findLicense(app.entities, request.domain),
-        license => {
-          request.license = license
-          done(passed(request, 'license', license === null ? noLicense : aLicense))
-        },
-        error => {
-          // An unmatched path gets a 404 or 405 whatever the license.
-          done(request.is404 ? passed(request, 'license', unread) : refused(request, 'license', error))
-        },
-      )
-    },
-  )
+  app.addHook('onRequest', function lookUpLicense(request, _reply, done) {
+    checkWith(request, 'license', findLicense(app.entities, request.domain), done, license => {
+      request.license = license
+      done(passed(request, 'license', license === null ? noLicense : aLicense))
+    })
+  })
 
   app.decorateRequest('license', null)
-  app.decorateRequest('requireLicense', function requireLicense(this: FastifyRequest) {
+  app.decorateRequest('requireLicense', function requireLicense() {
     if (this.license === null) throw new LicenseNotFoundHttpError(this.domain, isLocal(this))
     return this.license
   })
@@ -54,8 +42,6 @@ export function findLicense({ licenses }: Entities, host: string): License | nul
 function aLicense({ domain }: FastifyRequest): string {
   return `"${domain}" has a license.`
 }
-
-const unread = 'The license could not be read, but the path has no route.'
 
 function noLicense({ domain }: FastifyRequest): string {
   if (domain.length > longestDomain) return 'The host is longer than any license domain.'

@@ -1,16 +1,9 @@
-import type {
-  DoneFuncWithErrOrRes,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  HookHandlerDoneFunction,
-} from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
-import { whenRead } from '../src/cache/entity-cache.ts'
 import type { Language } from '../src/entities.ts'
 import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
-import { passed, refused, type Sentence, waiting } from './checks.ts'
+import { checkWith, passed, type Sentence } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,33 +26,19 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
   app.checks.set('locale', 'Locale')
 
-  app.addHook(
-    'onRequest',
-    function chooseLocale(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (request.license === null) {
-        return done(passed(request, 'locale', ({ locale }) => `${locale}, the default: the host has no license.`))
-      }
-      waiting(request, 'locale')
-      whenRead(
-        languages.read(request.license.id),
-        available => {
-          done(choose(request, reply, available))
-        },
-        error => {
-          // An unmatched path gets a 404 or 405 whatever the license.
-          done(request.is404 ? passed(request, 'locale', unread) : refused(request, 'locale', error))
-        },
-      )
-    },
-  )
+  app.addHook('onRequest', function chooseLocale(request, reply, done) {
+    if (request.license === null) {
+      return done(passed(request, 'locale', ({ locale }) => `${locale}, the default: the host has no license.`))
+    }
+    checkWith(request, 'locale', languages.read(request.license.id), done, available => {
+      done(choose(request, reply, available))
+    })
+  })
 
-  app.addHook(
-    'onSend',
-    function stateLocale(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
-      if (!reply.hasHeader('content-language')) reply.header('content-language', request.locale)
-      done(null, payload)
-    },
-  )
+  app.addHook('onSend', function stateLocale(request, reply, payload, done) {
+    if (!reply.hasHeader('content-language')) reply.header('content-language', request.locale)
+    done(null, payload)
+  })
 
   app.decorateRequest('locale', defaultLocale)
   app.decorate('chooseLocale', async function chooseLocale(request: FastifyRequest, reply: FastifyReply) {
@@ -87,10 +66,6 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
 function chosen(request: FastifyRequest, locale: string, reason: Sentence): undefined {
   request.locale = locale
   return passed(request, 'locale', reason)
-}
-
-function unread({ locale }: FastifyRequest): string {
-  return `${locale}, the default: the license's languages could not be read, but the path has no route.`
 }
 
 function fromHeader({ locale, headers }: FastifyRequest): string {

@@ -1,13 +1,7 @@
-import fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type HookHandlerDoneFunction,
-} from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { EntityMetadata, ReadOutcome } from '../src/cache/entity-cache.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
-import type { ServerMetrics } from '../src/server-metrics.ts'
 import { requestTimeout } from '../src/serving/limits.ts'
 import { isRefusal, limitNames, refusals } from './checks.ts'
 import type {} from './entities.ts'
@@ -23,31 +17,32 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
   if (port === undefined) return
   const { checks, entityCache, database, server, supportedMethods } = app
   // Imported on demand, so that servers without metrics load none of it.
-  const { ServerMetrics } = await import('../src/server-metrics.ts')
-  const counts = new ServerMetrics(database.pool.counts)
+  const { makeMetrics } = await import('../src/server-metrics.ts')
+  const counts = makeMetrics(database.pool.counts)
 
-  app.addHook(
-    'onResponse',
-    function countRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      counts.countRequest({
-        // Clients may make up methods and paths, so those without a route share a label.
-        method: supportedMethods.includes(request.method) ? request.method : 'other',
-        route: request.routeOptions.url ?? 'none',
-        statusCode: reply.statusCode,
-        duration: reply.elapsedTime,
-      })
-      done()
-    },
-  )
+  app.addHook('onResponse', function countRequest(request, reply, done) {
+    // Clients may make up methods and paths, so those without a route share a label.
+    const method = supportedMethods.includes(request.method) ? request.method : 'other'
+    const route = request.routeOptions.url ?? 'none'
+    counts.requests.inc({ method, route, status: `${Math.trunc(reply.statusCode / 100)}xx` })
+    counts.durations.observe({ route }, reply.elapsedTime / 1000)
+    done()
+  })
 
-  const countRead = ({ table }: EntityMetadata, _key: string, outcome: ReadOutcome) => counts.countRead(table, outcome)
+  const countRead = ({ table: segment }: EntityMetadata, _key: string, outcome: ReadOutcome) =>
+    counts.reads.inc({ segment, outcome })
   const countRefusal = (message: unknown) => {
     // Other apps of the process publish on the same channel.
-    if (isRefusal(message) && message.request.server?.server === server) counts.countRefusal(message.by)
+    if (isRefusal(message) && message.request.server?.server === server) counts.refusals.inc({ by: message.by })
   }
   entityCache.events.on('read', countRead)
   refusals.subscribe(countRefusal)
-  const listener = makeListener(counts, checks)
+  const listener = fastify({ forceCloseConnections: true, requestTimeout })
+  listener.get('/metrics', async function sendMetrics(_request, reply) {
+    // They begin at 0, so that the first refusal is seen as an increase.
+    for (const by of [...checks.keys(), ...limitNames]) counts.refusals.inc({ by }, 0)
+    return reply.type(counts.contentType).send(await counts.text())
+  })
   // The sites have closed before, so a server can be watched while it finishes its requests.
   app.addHook('onClose', async function stopCounting() {
     entityCache.events.off('read', countRead)
@@ -59,16 +54,6 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
     throw new StartError(`METRICS_HOST and METRICS_PORT cannot be used: ${reasonOf(error)}.`, { cause: error })
   })
   app.log.info(`Metrics are served at ${address}/metrics`)
-}
-
-/** A server that answers GET /metrics and nothing else. */
-function makeListener(counts: ServerMetrics, checks: FastifyInstance['checks']): FastifyInstance {
-  const listener = fastify({ forceCloseConnections: true, requestTimeout })
-  listener.get('/metrics', async function sendMetrics(_request, reply) {
-    counts.expectRefusals([...checks.keys(), ...limitNames])
-    return reply.type(counts.contentType).send(await counts.text())
-  })
-  return listener
 }
 
 export default fp(metrics, { name: 'metrics', dependencies: ['checks', 'database', 'entities'], fastify: '5.x' })

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import {
   MethodNotAllowedHttpError,
@@ -33,24 +33,21 @@ async function notFound(app: FastifyInstance) {
   const { routeTable } = app
 
   // The last onRequest hook and not the handler, so preHandler hooks do not run for unmatched requests.
-  app.addHook(
-    'onRequest',
-    function interruptUnmatched(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (!request.is404) return done()
-      const path = pathOf(request.originalUrl)
-      routeTable.deriveConstraints(request.raw, (error, derived) => {
-        if (error !== null) return done(error)
-        const location = otherSlashForm(request, path, derived)
-        if (location !== undefined) {
-          reply.header('cache-control', 'no-store').redirect(location, 301)
-          return
-        }
-        const allow = routeTable.methodsOf(path, derived)
-        if (allow.length > 0) return done(methodError(request.method, path, allow))
-        refuse(request, reply, path)
-      })
-    },
-  )
+  app.addHook('onRequest', function interruptUnmatched(request, reply, done) {
+    if (!request.is404) return done()
+    const path = pathOf(request.originalUrl)
+    routeTable.deriveConstraints(request.raw, (error, derived) => {
+      if (error !== null) return done(error)
+      const location = otherSlashForm(request, path, derived)
+      if (location !== undefined) {
+        reply.header('cache-control', 'no-store').redirect(location, 301)
+        return
+      }
+      const allow = routeTable.methodsOf(path, derived)
+      if (allow.length > 0) return done(methodError(request.method, path, allow))
+      refuse(request, reply, path)
+    })
+  })
 
   app.setNotFoundHandler(async function answerNotFound(request, reply) {
     // Reached by reply.callNotFound() alone, in hooks that may run before that of the license.

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendFailure } from '../src/errors/send-error.ts'
 import { longestTurn } from '../src/serving/limits.ts'
@@ -15,21 +15,15 @@ const retryLater = { 'retry-after': '1' }
  * once, it refuses some after 2.5 to 5.5 s, this plugin after 1 to 1.5 s (`npm run -w bench overload`).
  */
 async function overload(app: FastifyInstance) {
-  app.addHook(
-    'onRequest',
-    function refuseLate(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (isLate(request.raw)) refuse(request, reply)
-      else done()
-    },
-  )
+  app.addHook('onRequest', function refuseLate(request, reply, done) {
+    if (isLate(request.raw)) refuse(request, reply)
+    else done()
+  })
   // Requests that wait for the same license all continue in the turn in which it arrives.
-  app.addHook(
-    'preHandler',
-    function endTurn(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (elapsed() < longestTurn || isInjected(request)) done()
-      else refuse(request, reply)
-    },
-  )
+  app.addHook('preHandler', function endTurn(request, reply, done) {
+    if (elapsed() < longestTurn || isInjected(request)) done()
+    else refuse(request, reply)
+  })
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply): void {

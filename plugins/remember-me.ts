@@ -1,4 +1,4 @@
-import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { lifetimeOf } from '../src/sign-in/session-token.ts'
 import type { Authentication } from './firewall.ts'
@@ -7,14 +7,11 @@ import { passed } from './checks.ts'
 
 /** Renews a session's cookie in the second half of its lifetime, and clears the cookie of an invalid session. */
 async function rememberMe(app: FastifyInstance) {
-  app.addHook(
-    'onSend',
-    function rememberUser(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
-      const { authentication } = request
-      if (authentication !== null) remember(authentication, request, reply)
-      done(null, payload)
-    },
-  )
+  app.addHook('onSend', function rememberUser(request, reply, payload, done) {
+    const { authentication } = request
+    if (authentication !== null) remember(authentication, request, reply)
+    done(null, payload)
+  })
 }
 
 function remember({ finding, token }: Authentication, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError, ForbiddenHttpError } from '../src/errors/http-errors.ts'
 import { decodeUtf8, isSafeMethod } from '../src/http/request.ts'
@@ -21,30 +21,27 @@ declare module 'fastify' {
  */
 async function requestChecker(app: FastifyInstance) {
   app.checks.set('request-checker', 'Request checker')
-  app.addHook(
-    'onRequest',
-    function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const { method, headers, host } = request
-      if (isSafeMethod(method)) {
-        return done(passed(request, 'request-checker', ({ method }) => `${method} is a safe method.`))
-      }
-      const override = headers['x-http-method-override']
-      if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
-        const error = new BadRequestHttpError(`Invalid method override "${decodeUtf8(String(override))}".`)
-        return done(refused(request, 'request-checker', error))
-      }
-      // Bearer wins over a cookie, so the cookie is not what authorises this request.
-      if (request.apiToken !== null) return done(passed(request, 'request-checker', withToken))
-      const { crossSite } = request.routeOptions.config
-      if (crossSite === 'accepted') return done(passed(request, 'request-checker', ignoringCookies))
-      if (headers.cookie === undefined && crossSite !== 'refused') {
-        return done(passed(request, 'request-checker', 'The request has no cookie, so it cannot act as a user.'))
-      }
-      const evidence = evidenceOfSameSite(headers['sec-fetch-site'], headers.origin, host)
-      if (evidence !== null) return done(passed(request, 'request-checker', evidence))
-      done(refused(request, 'request-checker', new ForbiddenHttpError('This request came from another site.')))
-    },
-  )
+  app.addHook('onRequest', function checkRequest(request, _reply, done) {
+    const { method, headers, host } = request
+    if (isSafeMethod(method)) {
+      return done(passed(request, 'request-checker', ({ method }) => `${method} is a safe method.`))
+    }
+    const override = headers['x-http-method-override']
+    if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
+      const error = new BadRequestHttpError(`Invalid method override "${decodeUtf8(String(override))}".`)
+      return done(refused(request, 'request-checker', error))
+    }
+    // Bearer wins over a cookie, so the cookie is not what authorises this request.
+    if (request.apiToken !== null) return done(passed(request, 'request-checker', withToken))
+    const { crossSite } = request.routeOptions.config
+    if (crossSite === 'accepted') return done(passed(request, 'request-checker', ignoringCookies))
+    if (headers.cookie === undefined && crossSite !== 'refused') {
+      return done(passed(request, 'request-checker', 'The request has no cookie, so it cannot act as a user.'))
+    }
+    const evidence = evidenceOfSameSite(headers['sec-fetch-site'], headers.origin, host)
+    if (evidence !== null) return done(passed(request, 'request-checker', evidence))
+    done(refused(request, 'request-checker', new ForbiddenHttpError('This request came from another site.')))
+  })
 }
 
 const withToken = 'The request has an API token, which browsers do not send by themselves.'

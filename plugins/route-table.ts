@@ -14,7 +14,7 @@ async function routeTable(app: FastifyInstance) {
   const { addConstraintStrategy } = app
   const noted: Array<{ route: RouteOptions; url: string }> = []
 
-  app.addHook('onRoute', function noteRoute(route: RouteOptions) {
+  app.addHook('onRoute', function noteRoute(route) {
     noted.push({ route, url: route.url })
   })
 

@@ -1,4 +1,4 @@
-import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { pageHeaders } from '../src/pages/site-page.ts'
 
@@ -6,13 +6,10 @@ import { pageHeaders } from '../src/pages/site-page.ts'
 async function securityHeaders(app: FastifyInstance) {
   const headers = Object.entries(pageHeaders)
 
-  app.addHook(
-    'onSend',
-    function securePage(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
-      if (isPage(reply)) for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value)
-      done(null, payload)
-    },
-  )
+  app.addHook('onSend', function securePage(_request, reply, payload, done) {
+    if (isPage(reply)) for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value)
+    done(null, payload)
+  })
 }
 
 function isPage(reply: FastifyReply): boolean {

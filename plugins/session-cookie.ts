@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { UserRecord } from '../src/entities.ts'
 import {
@@ -33,15 +33,11 @@ async function sessionCookies(app: FastifyInstance, { cookieSecrets }: SessionCo
 
   app.decorateReply(
     'signIn',
-    function signIn(
-      this: FastifyReply,
-      { id, fingerprint }: Pick<UserRecord, 'id' | 'fingerprint'>,
-      remembered: boolean,
-    ) {
+    function signIn({ id, fingerprint }: Pick<UserRecord, 'id' | 'fingerprint'>, remembered: boolean) {
       return this.renewSession({ userId: id, session: nameSession(), expires: 0, remembered, fingerprint })
     },
   )
-  app.decorateReply('renewSession', function renewSession(this: FastifyReply, token: SessionToken) {
+  app.decorateReply('renewSession', function renewSession(token: SessionToken) {
     const expires = Date.now() + lifetimeOf(token)
     const value = tokens.sign({ ...token, expires }, this.request.domain)
     passed(this.request, 'session-cookie', 'The response sets a new one.')
@@ -50,7 +46,7 @@ async function sessionCookies(app: FastifyInstance, { cookieSecrets }: SessionCo
       ...(token.remembered && { expires: new Date(expires) }),
     })
   })
-  app.decorateReply('clearSession', function clearSession(this: FastifyReply) {
+  app.decorateReply('clearSession', function clearSession() {
     passed(this.request, 'session-cookie', 'The response clears it.')
     return this.clearCookie(sessionCookie(this.request), attributes)
   })

@@ -1,16 +1,7 @@
-import type {
-  DoneFuncWithErrOrRes,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  HookHandlerDoneFunction,
-} from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import type { License } from '../src/entities.ts'
 import { SiteClosedHttpError } from '../src/errors/http-errors.ts'
 import { limitLifetime } from '../src/http/lifetime.ts'
-import { renderClosedPage } from '../src/pages/closure-view.ts'
-import { languageOfWords } from '../src/pages/visitor-words.ts'
 import { type Closure, closureOf } from '../src/records/closure.ts'
 import { signInPath } from './access.ts'
 import { passed, refused } from './checks.ts'
@@ -28,53 +19,36 @@ declare module 'fastify' {
  */
 async function validity(app: FastifyInstance) {
   app.checks.set('validity', 'Validity')
-  app.addHook(
-    'onRequest',
-    function checkValidity(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const { license, user } = request
-      if (license === null) {
-        return done(passed(request, 'validity', ({ domain }) => `"${domain}" has no license.`))
-      }
-      const now = Date.now()
-      const closure = closureOf(license, now)
-      if (closure === null) return done(passed(request, 'validity', 'The license is valid now.'))
-      request.closure = closure
-      // Unmatched paths get a 404 or 405 whatever the license.
-      if (request.is404) {
-        return done(passed(request, 'validity', 'The path has no route, so the license was not checked.'))
-      }
-      reply.varyOn('Cookie')
-      if (user?.admin === true) {
-        return done(passed(request, 'validity', () => `Only admins see the site: ${describe(closure)}`))
-      }
-      if (request.routeOptions.config.access === 'public') {
-        return done(passed(request, 'validity', 'The license is not valid now, but the route is public.'))
-      }
-      done(refused(request, 'validity', closedError(request, license, closure, now)))
-    },
-  )
+  app.addHook('onRequest', function checkValidity(request, reply, done) {
+    const { license, user } = request
+    if (license === null) {
+      return done(passed(request, 'validity', ({ domain }) => `"${domain}" has no license.`))
+    }
+    const closure = closureOf(license, Date.now())
+    if (closure === null) return done(passed(request, 'validity', 'The license is valid now.'))
+    request.closure = closure
+    // Unmatched paths get a 404 or 405 whatever the license.
+    if (request.is404) {
+      return done(passed(request, 'validity', 'The path has no route, so the license was not checked.'))
+    }
+    reply.varyOn('Cookie')
+    if (user?.admin === true) {
+      return done(passed(request, 'validity', () => `Only admins see the site: ${describe(closure)}`))
+    }
+    if (request.routeOptions.config.access === 'public') {
+      return done(passed(request, 'validity', 'The license is not valid now, but the route is public.'))
+    }
+    done(refused(request, 'validity', new SiteClosedHttpError(describe(closure), closure, signInPath(request))))
+  })
 
-  app.addHook(
-    'onSend',
-    function limitCaching(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
-      const { closure, license } = request
-      if (closure !== null) reply.header('cache-control', 'no-store')
-      else if (license !== null && license.valid_until !== null) limitLifetimeOf(reply, license.valid_until)
-      done(null, payload)
-    },
-  )
+  app.addHook('onSend', function limitCaching(request, reply, payload, done) {
+    const { closure, license } = request
+    if (closure !== null) reply.header('cache-control', 'no-store')
+    else if (license !== null && license.valid_until !== null) limitLifetimeOf(reply, license.valid_until)
+    done(null, payload)
+  })
 
   app.decorateRequest('closure', null)
-}
-
-function closedError(request: FastifyRequest, { name }: License, closure: Closure, now: number): SiteClosedHttpError {
-  const { locale } = request
-  const page = {
-    language: languageOfWords(locale),
-    render: () => renderClosedPage(closure, name, locale, signInPath(request)),
-  }
-  const opensIn = closure.reason === 'asleep' ? (closure.until.getTime() - now) / 1000 : undefined
-  return new SiteClosedHttpError(closure.reason === 'ended' ? 410 : 503, describe(closure), page, opensIn)
 }
 
 function describe(closure: Closure): string {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 declare module 'fastify' {
@@ -10,7 +10,7 @@ declare module 'fastify' {
 
 /** Adds reply.varyOn. */
 async function vary(app: FastifyInstance) {
-  app.decorateReply('varyOn', function varyOn(this: FastifyReply, headers: string) {
+  app.decorateReply('varyOn', function varyOn(headers: string) {
     const others = this.getHeader('vary')
     return this.header('vary', others === undefined ? headers : addNames(String(others), headers))
   })

@@ -2,11 +2,9 @@ import { parse } from 'node:querystring'
 import formbody from '@fastify/formbody'
 import { Ajv, type Format } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type {} from '../plugins/validity.ts'
 import { errorForm, toError } from '../src/errors/error-answer.ts'
 import { HttpError, TooManyRequestsHttpError } from '../src/errors/http-errors.ts'
 import { sendError } from '../src/errors/send-error.ts'
-import type { Site } from './site-view.ts'
 
 /** The most that a form of credentials may have, in bytes. */
 export const bodyLimit = 16 * 1024
@@ -39,12 +37,6 @@ export function textOf(body: unknown, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What the pages show of the site. */
-export function siteOf(request: FastifyRequest): Site {
-  const { locale, user, closure } = request
-  return { license: request.requireLicense(), locale, user, closure }
-}
-
 /** Sends a page. No cache may keep it, because it has what was entered. */
 export function sendPage(reply: FastifyReply, page: string): FastifyReply {
   return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).send(page)
@@ -75,15 +67,11 @@ export function answerWithForm(
   return function answerWithForm(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     reply.varyOn('Accept')
     const error = toError(thrown)
-    const problem = problemOf(thrown)
+    const isIncomplete = thrown instanceof Error && 'validation' in thrown
+    const problem = thrown instanceof TooManyRequestsHttpError ? 'tooMany' : isIncomplete ? 'incomplete' : undefined
     if (problem === undefined || !(error instanceof HttpError) || errorForm(request.headers.accept) !== 'text/html') {
       return sendError(thrown, request, reply)
     }
     return refuse(error, request, reply, () => sendFormAgain(problem, request, reply))
   }
-}
-
-function problemOf(thrown: unknown) {
-  if (thrown instanceof TooManyRequestsHttpError) return 'tooMany'
-  return thrown instanceof Error && 'validation' in thrown ? 'incomplete' : undefined
 }

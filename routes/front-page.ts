@@ -1,22 +1,27 @@
 import type { FastifyInstance } from 'fastify'
-import { signInPath } from '../plugins/access.ts'
-import type {} from '../plugins/validity.ts'
 import type { Database } from '../src/database/database.ts'
 import { type Museum, museumsOnPage } from '../src/entities.ts'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
-import { etagOf } from '../src/http/etag.ts'
-import { negotiateType } from '../src/http/negotiation.ts'
+import { html } from '../src/pages/html.ts'
+import { type VisitorWords, visitorWords } from '../src/pages/visitor-words.ts'
 import { museums as kind } from '../src/records/kinds.ts'
 import { type AnyRecord, listRecords } from '../src/records/repository.ts'
 import { type Position, readCursor, writeCursor } from '../src/records/selection.ts'
-import { type FrontPage, type MuseumPage, renderFrontPage } from './front-page-view.ts'
-
-const negotiate = negotiateType(['text/html', 'application/json'])
+import { prefersData, sendData, sendSitePage } from './page.ts'
 
 interface Query {
   /** The cursor of a page of museums. Default: the first page. */
   cursor?: unknown
   _locale?: unknown
+}
+
+/** One page of a license's museums, sorted by name. */
+interface MuseumPage {
+  museums: readonly Museum[]
+  /** The cursor of the previous page, or null on the first page. */
+  previous: string | null
+  /** The cursor of the next page, or null on the last page. */
+  next: string | null
 }
 
 /** GET /: the museums and languages of the licensed site, as HTML or JSON. */
@@ -27,37 +32,21 @@ export default async function frontPage(app: FastifyInstance) {
   } = app
 
   app.get<{ Querystring: Query }>('/', async function showFrontPage(request, reply) {
-    const license = request.requireLicense()
-    const { cursor, _locale: chosen } = request.query
-    const isFirst = cursor === undefined
-    const page = isFirst ? firstPage(await museums.read(license.id)) : await pageAt(database, license.id, cursor)
-    const content = {
-      license,
-      locale: request.locale,
-      chosenLocale: typeof chosen === 'string' ? chosen : null,
-      user: request.user,
-      signIn: signInPath(request),
-      closure: request.closure,
-      languages: await languages.read(license.id),
-      page,
-      cursor: typeof cursor === 'string' ? cursor : null,
-    }
-    const type = negotiate(request.headers.accept)
-    const body = type === 'text/html' ? renderFrontPage(content) : JSON.stringify(summarise(content))
-    return reply.varyOn('Accept, Cookie').type(`${type}; charset=utf-8`).etag(etagOf(body)).send(body)
+    const { id, domain, name } = request.requireLicense()
+    const { locale, query } = request
+    const page =
+      query.cursor === undefined ? firstPage(await museums.read(id)) : await pageAt(database, id, query.cursor)
+    if (!prefersData(request)) return await sendSitePage(request, reply, { main: renderMuseums(page, query, locale) })
+    // No more of the license than the page shows.
+    return sendData(reply, {
+      license: { domain, name },
+      locale,
+      museums: page.museums.map(({ id, name, url }) => ({ id, name, url })),
+      previous: page.previous,
+      next: page.next,
+      languages: (await languages.read(id)).map(({ code, name }) => ({ code, name })),
+    })
   })
-}
-
-/** The JSON answer. It contains no more of the license than the page shows. */
-function summarise({ license, locale, page: { museums, previous, next }, languages }: FrontPage) {
-  return {
-    license: { domain: license.domain, name: license.name },
-    locale,
-    museums: museums.map(({ id, name, url }) => ({ id, name, url })),
-    previous,
-    next,
-    languages: languages.map(({ code, name }) => ({ code, name })),
-  }
 }
 
 const [forwards, backwards] = ['name', '-name'] as const
@@ -103,4 +92,46 @@ function cursorAt(museum: Museum | undefined, sort: string): string | null {
 
 function toMuseum({ id, name, url }: AnyRecord): Museum {
   return { id, name: String(name), url: typeof url === 'string' ? url : null }
+}
+
+function renderMuseums(page: MuseumPage, query: Query, locale: string) {
+  const words = visitorWords(locale).frontPage
+  return html`
+      <h2 id="museums">${words.museums}</h2>
+      ${
+        page.museums.length === 0
+          ? html`<p class="quiet">${query.cursor === undefined ? words.noMuseums : words.noMoreMuseums}</p>`
+          : html`<ul class="records" aria-labelledby="museums">
+              ${page.museums.map(renderMuseum)}
+            </ul>`
+      }
+      ${renderPages(page, query, words)}`
+}
+
+function renderMuseum({ name, url }: Museum) {
+  return html`<li>${url === null ? name : html`<a rel="external" href="${url}">${name}</a>`}</li>`
+}
+
+/** Renders the links between the pages of museums, if there are several. */
+function renderPages(
+  { previous, next }: MuseumPage,
+  { cursor, _locale: chosen }: Query,
+  words: VisitorWords['frontPage'],
+) {
+  const isFirst = cursor === undefined
+  if (isFirst && next === null) return false
+  const locale = typeof chosen === 'string' ? chosen : null
+  return html`
+      <nav aria-label="${words.pages}">
+        <ul>
+          ${!isFirst && html`<li><a href="${linkTo(null, locale)}">${words.first}</a></li>`}
+          ${previous !== null && html`<li><a rel="prev" href="${linkTo(previous, locale)}">${words.previous}</a></li>`}
+          ${next !== null && html`<li><a rel="next" href="${linkTo(next, locale)}">${words.next}</a></li>`}
+        </ul>
+      </nav>`
+}
+
+function linkTo(cursor: string | null, locale: string | null): string {
+  const query = new URLSearchParams({ ...(locale !== null && { _locale: locale }), ...(cursor !== null && { cursor }) })
+  return query.size === 0 ? '/' : `/?${query}`
 }

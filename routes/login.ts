@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { nextPath } from '../src/http/next-path.ts'
+import { html } from '../src/pages/html.ts'
+import { visitorWords } from '../src/pages/visitor-words.ts'
 import { endSession, findAccount, isEmail, longestEmail, normaliseEmail } from '../src/sign-in/account.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { answerWithForm, bodyLimit, isForm, refuse, sendPage, siteOf, takeForms, textOf } from './credential-form.ts'
-import { type LoginForm, type LoginProblem, renderLoginPage } from './login-view.ts'
+import { answerWithForm, bodyLimit, isForm, refuse, sendPage, takeForms, textOf } from './credential-form.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+import { renderFormPage, renderProblem, renderSession } from './site-view.ts'
 
 interface Credentials {
   email: string
@@ -84,7 +86,7 @@ function signInWith({ database: { db }, entityCache }: FastifyInstance, { verify
 
 /** Sends the form, empty or as it was filled in. */
 function sendForm(request: FastifyRequest, reply: FastifyReply, form: LoginForm): FastifyReply {
-  return sendPage(reply.varyOn('Cookie'), renderLoginPage(siteOf(request), form))
+  return sendPage(reply.varyOn('Cookie'), renderLoginPage(request, form))
 }
 
 function sendFormAgain(problem: LoginProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -95,4 +97,40 @@ function sendFormAgain(problem: LoginProblem, request: FastifyRequest, reply: Fa
     remember: textOf(body, 'remember') === 'on',
     problem,
   })
+}
+
+interface LoginForm {
+  /** The path of this site to go to after signing in. */
+  next: string
+  /** The address that was entered before. */
+  email?: string
+  remember?: boolean
+  problem?: LoginProblem
+}
+
+/** Why signing in failed. Never says whether the address or the password was wrong. */
+type LoginProblem = 'incomplete' | 'wrong' | 'tooMany'
+
+/** Renders the sign-in page. It also says who is already signed in. */
+function renderLoginPage(request: FastifyRequest, form: LoginForm): string {
+  const { locale, user } = request
+  const { next, email, remember, problem } = form
+  const { login: words, signIn } = visitorWords(locale)
+  const main = html`${renderProblem(problem && words[problem])}
+      <form method="post" action="/login?_locale=${locale}" class="fields">
+        <input type="hidden" name="next" value="${next}">
+        <label for="email">${words.email}</label>
+        <input id="email" name="email" type="text" inputmode="email" value="${email}" maxlength="${longestEmail}"
+          autocomplete="username" autocapitalize="none" spellcheck="false"
+          required${email === undefined && html` autofocus`}>
+        <label for="password">${words.password}</label>
+        <input id="password" name="password" type="password" maxlength="${longestPassword}"
+          autocomplete="current-password" required${email !== undefined && html` autofocus`}>
+        <label class="choice">
+          <input type="checkbox" name="remember" value="on"${remember === true && html` checked`}> ${words.remember}
+        </label>
+        <button>${signIn}</button>
+      </form>`
+  const session = user && renderSession(user, locale, { isSentence: true })
+  return renderFormPage(request, words.title, main, { session, hasForm: true })
 }

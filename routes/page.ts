@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { signInPath } from '../plugins/access.ts'
-import type { User } from '../plugins/firewall.ts'
+import type {} from '../plugins/firewall.ts'
 import type {} from '../plugins/validity.ts'
 import type { Language } from '../src/entities.ts'
 import { etagOf } from '../src/http/etag.ts'
@@ -8,14 +8,14 @@ import { negotiateType } from '../src/http/negotiation.ts'
 import { pathOf, queryOf } from '../src/http/request.ts'
 import { renderClosureNotice } from '../src/pages/closure-view.ts'
 import { type Content, html, Markup } from '../src/pages/html.ts'
-import { formStyle, policyWith, renderSmallPage } from '../src/pages/site-page.ts'
+import { formStyle, policyWith, renderPage, renderSmallPage } from '../src/pages/site-page.ts'
 import { visitorWords } from '../src/pages/visitor-words.ts'
-import type { Closure } from '../src/records/closure.ts'
 import { renderSession, renderSignIn } from './site-view.ts'
 
 /** What a page shows beside what every page of a site has. */
 export interface SitePage {
-  title: string
+  /** Default: the name of the site, as on its front page. */
+  title?: string
   /** What comes below the title. */
   main: Content
   /** The page's own style sheet. Attributes called style are blocked. */
@@ -26,6 +26,16 @@ export interface SitePage {
 
 const negotiate = negotiateType(['text/html', 'application/json'])
 
+/** Whether a client prefers JSON to a page. */
+export function prefersData({ headers }: FastifyRequest): boolean {
+  return negotiate(headers.accept) === 'application/json'
+}
+
+/** Sends what clients get that prefer JSON. It has an ETag. */
+export function sendData(reply: FastifyReply, data: object): FastifyReply {
+  return sendWithTag(reply.type('application/json; charset=utf-8'), JSON.stringify(data))
+}
+
 /**
  * Sends a page that looks like the others of its site: with the site's name, a switch of languages, who is signed in,
  * and for admins why others do not see it. It has an ETag.
@@ -35,23 +45,24 @@ export async function sendSitePage(
   reply: FastifyReply,
   { title, main, style, data }: SitePage,
 ): Promise<FastifyReply> {
-  const { locale, user, closure, originalUrl, headers, server } = request
+  const { locale, user, server } = request
   const { id, name } = request.requireLicense()
-  if (data !== undefined && negotiate(headers.accept) === 'application/json') {
-    return sendWithTag(reply.type('application/json; charset=utf-8'), JSON.stringify(data))
-  }
-  const languages = await server.entities.languages.read(id)
-  const ownStyle = new Markup(`${formStyle.toString()}${style ?? ''}`)
+  if (data !== undefined && prefersData(request)) return sendData(reply, data)
+  const header = renderHeader(request, await server.entities.languages.read(id))
+  // A visitor's front page has no form but the switch of languages, which has a style of its own.
+  const needsFormStyle = title !== undefined || user !== null
+  const ownStyle = new Markup(`${needsFormStyle ? formStyle.toString() : ''}${style ?? ''}`)
   if (style !== undefined) reply.header('content-security-policy', policyWith(ownStyle.toString()))
-  const header = renderHeader({
-    locale,
-    user,
-    closure,
-    signIn: signInPath(request),
-    languages,
-    next: withoutLocale(originalUrl),
-  })
-  const page = renderSmallPage({ locale, name, title, main, header, style: ownStyle })
+  const page =
+    title === undefined
+      ? renderPage({
+          language: locale,
+          title: name,
+          main: html`<h1>${name}</h1>${main}`,
+          header,
+          style: needsFormStyle && ownStyle,
+        })
+      : renderSmallPage({ locale, name, title, main, header, style: ownStyle })
   return sendWithTag(reply.type('text/html; charset=utf-8'), page)
 }
 
@@ -67,29 +78,17 @@ function withoutLocale(url: string): string {
   return rest.size === 0 ? path : `${path}?${rest}`
 }
 
-interface Header {
-  locale: string
-  /** The signed-in user. */
-  user: User | null
-  /** Why only admins see the page. Null if everybody does. */
-  closure: Closure | null
-  /** The address of the sign-in page. */
-  signIn: string
-  languages: readonly Language[]
-  /** The path to show after the visitor has chosen a language. Null for the front page. */
-  next: string | null
-}
-
 /** Renders what every page of a site begins with. */
-export function renderHeader({ locale, user, closure, signIn, languages, next }: Header): Content {
+function renderHeader(request: FastifyRequest, languages: readonly Language[]): Content {
+  const { locale, user, closure, originalUrl } = request
   return [
     renderClosureNotice(closure, locale, user?.admin === true),
-    user === null ? renderSignIn(signIn, locale) : renderSession(user, locale, { isSentence: false }),
+    user === null ? renderSignIn(signInPath(request), locale) : renderSession(user, locale, { isSentence: false }),
     languages.length > 1 &&
       html`
       <nav aria-label="${visitorWords(locale).frontPage.languages}">
         <form method="post" action="/language">
-          ${next !== null && html`<input type="hidden" name="next" value="${next}">`}
+          <input type="hidden" name="next" value="${withoutLocale(originalUrl)}">
           <ul>${languages.map(({ code, name }) => {
             const current = code === locale && html` aria-current="true"`
             return html`<li><button name="language" value="${code}" lang="${code}"${current}>${name}</button></li>`

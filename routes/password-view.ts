@@ -1,8 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import type { User } from '../plugins/firewall.ts'
 import { html } from '../src/pages/html.ts'
 import { visitorWords } from '../src/pages/visitor-words.ts'
 import { longestPassword, shortestPassword } from '../src/sign-in/passwords.ts'
-import { renderProblem, renderSession, renderFormPage, type Site } from './site-view.ts'
+import { renderProblem, renderSession, renderFormPage } from './site-view.ts'
 
 /** Why a password was not changed. */
 export type PasswordProblem = 'incomplete' | 'wrong' | 'different' | 'unfit' | 'tooMany'
@@ -16,8 +17,8 @@ export function describeProblem(problem: PasswordProblem): string {
 }
 
 /** Renders the form. It works without JavaScript, and says to password managers which password is which. */
-export function renderPasswordForm(site: Site, form: PasswordForm, problem?: PasswordProblem): string {
-  const { locale } = site
+export function renderPasswordForm(request: FastifyRequest, form: PasswordForm, problem?: PasswordProblem): string {
+  const { locale } = request
   const {
     password: words,
     session: { changePassword },
@@ -44,25 +45,30 @@ export function renderPasswordForm(site: Site, form: PasswordForm, problem?: Pas
         <button>${changePassword}</button>
       </form>`
   const session = isOwn ? renderSession(form.user, locale, { isSentence: false }) : null
-  return renderFormPage(site, isOwn ? changePassword : words.choose, main, { session, hasForm: true })
+  return renderFormPage(request, isOwn ? changePassword : words.choose, main, { session, hasForm: true })
 }
 
 /** Renders the page after a change. @param isSignedIn whether the change kept the user signed in */
-export function renderPasswordChanged(site: Site, { isSignedIn }: { isSignedIn: boolean }): string {
-  const { password, toFrontPage, signIn } = visitorWords(site.locale)
+export function renderPasswordChanged(request: FastifyRequest, { isSignedIn }: { isSignedIn: boolean }): string {
+  const { password, toFrontPage, signIn } = visitorWords(request.locale)
   return isSignedIn
-    ? renderNotice(site, password.changed, password.signedOut, { href: '/', text: toFrontPage })
-    : renderNotice(site, password.changed, password.signInAgain, { href: '/login', text: signIn })
+    ? renderNotice(request, password.changed, password.signedOut, { href: '/', text: toFrontPage })
+    : renderNotice(request, password.changed, password.signInAgain, { href: '/login', text: signIn })
 }
 
 /** Renders the page of a link that has been used, has expired or never existed. */
-export function renderLinkEnded(site: Site): string {
-  const { password, signIn } = visitorWords(site.locale)
-  return renderNotice(site, password.ended, password.endedBy, { href: '/login', text: signIn })
+export function renderLinkEnded(request: FastifyRequest): string {
+  const { password, signIn } = visitorWords(request.locale)
+  return renderNotice(request, password.ended, password.endedBy, { href: '/login', text: signIn })
 }
 
-function renderNotice(site: Site, title: string, text: string, link: { href: string; text: string }): string {
+function renderNotice(
+  request: FastifyRequest,
+  title: string,
+  text: string,
+  link: { href: string; text: string },
+): string {
   const main = html`<p>${text}</p>
       <p><a href="${link.href}">${link.text}</a></p>`
-  return renderFormPage(site, title, main)
+  return renderFormPage(request, title, main)
 }

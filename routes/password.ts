@@ -1,16 +1,11 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isNavigation, signInPath } from '../plugins/access.ts'
+import { isNavigation, signInPath, unauthorized } from '../plugins/access.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
-import {
-  BadRequestHttpError,
-  ForbiddenHttpError,
-  NotFoundHttpError,
-  UnauthorizedHttpError,
-} from '../src/errors/http-errors.ts'
+import { BadRequestHttpError, ForbiddenHttpError, NotFoundHttpError } from '../src/errors/http-errors.ts'
 import { findReset, isPassword, replacePassword, useReset } from '../src/records/password-resets.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { answerWithForm, bodyLimit, isForm, refuse, sendPage, siteOf, takeForms, textOf } from './credential-form.ts'
+import { answerWithForm, bodyLimit, isForm, refuse, sendPage, takeForms, textOf } from './credential-form.ts'
 import {
   describeProblem,
   type PasswordForm,
@@ -66,7 +61,7 @@ function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
     if (request.user === null && isNavigation(request)) {
       return reply.header('cache-control', 'no-store').redirect(signInPath(request), 302)
     }
-    return sendPage(reply, renderPasswordForm(siteOf(request), { user: userOf(request) }))
+    return sendPage(reply, renderPasswordForm(request, { user: userOf(request) }))
   })
 
   app.post<{ Body: Change }>(
@@ -120,7 +115,7 @@ async function requireUser(request: FastifyRequest): Promise<void> {
 /** @throws {UnauthorizedHttpError} if nobody is signed in */
 function userOf(request: FastifyRequest) {
   if (request.user !== null) return request.user
-  throw new UnauthorizedHttpError('Sign in to change your password.', request.domain, signInPath(request))
+  throw unauthorized(request, 'Sign in to change your password.')
 }
 
 /**
@@ -136,7 +131,7 @@ function resetRoutes(app: FastifyInstance, limits: SignInLimits): void {
     async function showReset(request, reply) {
       const token = textOf(request.query, 'token')
       if ((await findReset(database.db, token)) === undefined) return refuseLink(request, reply)
-      return sendPage(reply, renderPasswordForm(siteOf(request), { token }))
+      return sendPage(reply, renderPasswordForm(request, { token }))
     },
   )
 
@@ -173,7 +168,7 @@ function refuseLink(request: FastifyRequest, reply: FastifyReply): FastifyReply 
   if (errorForm(request.headers.accept) !== 'text/html') {
     throw new NotFoundHttpError('This link does not work any more.', { remedy: null })
   }
-  return sendPage(reply.code(404), renderLinkEnded(siteOf(request)))
+  return sendPage(reply.code(404), renderLinkEnded(request))
 }
 
 /** The page's address has the token, so no request that follows may name it as its referrer. */
@@ -205,11 +200,11 @@ function sendFormAgain(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  return sendPage(reply, renderPasswordForm(siteOf(request), form, problem))
+  return sendPage(reply, renderPasswordForm(request, form, problem))
 }
 
 /** Tells a browser that the password is changed, by a page; others by the status alone. */
 function confirmChange(outcome: { isSignedIn: boolean }, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (!isForm(request)) return reply.code(204).header('cache-control', 'no-store').send()
-  return sendPage(reply, renderPasswordChanged(siteOf(request), outcome))
+  return sendPage(reply, renderPasswordChanged(request, outcome))
 }

@@ -1,20 +1,12 @@
+import type { FastifyRequest } from 'fastify'
 import type { User } from '../plugins/firewall.ts'
-import type { License } from '../src/entities.ts'
+import type {} from '../plugins/license.ts'
+import type {} from '../plugins/locale.ts'
+import type {} from '../plugins/validity.ts'
 import { renderClosureNotice } from '../src/pages/closure-view.ts'
 import { type Content, html, type Markup } from '../src/pages/html.ts'
 import { formStyle, renderSmallPage } from '../src/pages/site-page.ts'
 import { visitorWords } from '../src/pages/visitor-words.ts'
-import type { Closure } from '../src/records/closure.ts'
-
-/** What pages show of a site. */
-export interface Site {
-  license: License
-  locale: string
-  /** The signed-in user. */
-  user: User | null
-  /** Why only admins see the site. Null if everybody does. */
-  closure: Closure | null
-}
 
 /** Renders who is signed in, a link to the pages of admins, a link to change the password, and a button to sign out. */
 export function renderSession(user: User, locale: string, { isSentence }: { isSentence: boolean }) {
@@ -31,11 +23,13 @@ export function renderSignIn(href: string, locale: string): Markup {
 
 /** Renders a page of a site with one form, or with a notice. */
 export function renderFormPage(
-  { license: { name }, locale, user, closure }: Site,
+  request: FastifyRequest,
   title: string,
   main: Content,
   { session = null, hasForm = false }: { session?: Markup | null; hasForm?: boolean } = {},
 ): string {
+  const { locale, user, closure } = request
+  const { name } = request.requireLicense()
   const notice = renderClosureNotice(closure, locale, user?.admin === true)
   const header = notice !== null || session !== null ? [notice, session] : undefined
   return renderSmallPage({ locale, name, title, main, header, style: hasForm && formStyle })

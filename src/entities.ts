@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
-import type { EntityCache, EntityMetadata, EntitySegment } from './cache/entity-cache.ts'
+import type { EntityCache, EntityMetadata } from './cache/entity-cache.ts'
 import { inSerialBatches } from './database/serial-batches.ts'
 import type { Tables } from './database/tables.ts'
 import type { groups, languages, licenseTypes, museums, platforms } from './records/kinds.ts'
@@ -19,30 +19,126 @@ export type MakeOwnEntities = (db: Kysely<Tables>, cache: EntityCache) => Omit<E
 
 /** All entities, read through the cache: `entities.licenses.read(domain)`, `entities.museums.read(license.id)`. */
 export function createEntities(db: Kysely<Tables>, cache: EntityCache) {
-  const languages = languagesByLicense(db, cache)
+  /** The languages of a license, the default first. */
+  const languages = segment(
+    { table: 'license_languages', columns: ['id', 'code', 'name'], key: 'license_id', joins: ['languages'] },
+    async (licenseId, columns): Promise<readonly Language[]> =>
+      await db
+        .selectFrom('license_languages')
+        .innerJoin('languages', 'languages.id', 'license_languages.language_id')
+        .select(columns)
+        .where('license_id', '=', licenseId)
+        .orderBy('position')
+        .execute(),
+  )
+  const loadLicense = licenseLoader(db)
+  const loadToken = tokenLoader(db)
   return {
-    licenses: licensesByDomain(db, cache, languages),
-    licenseTypes: licenseTypesById(db, cache),
+    /**
+     * Licenses by domain. If several have the same domain, the lowest id wins. A license without a type is not found.
+     * The query also loads the license's languages, so that a host's first request waits for one query only.
+     */
+    licenses: segment(
+      { table: 'licenses', columns: ['licenses.*', 'type'], key: 'domain', joins: ['license_types'] },
+      async (domain): Promise<License | null> => {
+        if (!possible.test(domain)) return null
+        const keepLanguages = languages.expect()
+        const found = await loadLicense(domain)
+        if (found === undefined) return null
+        const { languages: inOrder, ...license } = found
+        keepLanguages(license.id, Object.freeze(inOrder))
+        return license
+      },
+    ),
+    licenseTypes: segment(
+      { table: 'license_types', columns: ['id', 'type'], key: 'id', joins: [] },
+      async (id, columns): Promise<LicenseType | null> =>
+        (await db.selectFrom('license_types').select(columns).where('id', '=', id).executeTakeFirst()) ?? null,
+    ),
     languages,
-    museums: museumsByLicense(db, cache),
-    platforms: platformsByLicense(db, cache),
-    groups: groupsByLicense(db, cache),
-    users: usersById(db, cache),
-    memberships: membershipsByUser(db, cache),
-    endedSessions: endedSessions(db, cache),
-    apiTokens: apiTokensByHash(db, cache),
+    /** The first page of a license's museums by name, plus one more museum if there is a second page. */
+    museums: segment(
+      { table: 'museums', columns: ['id', 'name', 'url'], key: 'license_id', joins: [] },
+      async (licenseId, columns): Promise<readonly Museum[]> =>
+        await db
+          .selectFrom('museums')
+          .select(columns)
+          .where('license_id', '=', licenseId)
+          .orderBy(sortKey(sql.ref('name')))
+          .orderBy('id')
+          .limit(museumsOnPage + 1)
+          .execute(),
+    ),
+    /** The platforms that a license is served on, by name. */
+    platforms: segment(
+      { table: 'license_platforms', columns: ['id', 'name'], key: 'license_id', joins: ['platforms'] },
+      async (licenseId, columns): Promise<readonly Platform[]> =>
+        await db
+          .selectFrom('license_platforms')
+          .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
+          .select(columns)
+          .where('license_id', '=', licenseId)
+          .orderBy(sortKey(sql.ref('platforms.name')))
+          .execute(),
+    ),
+    /** The groups whose users may enter a protected license's site. */
+    groups: segment(
+      { table: 'groups', columns: ['id', 'name'], key: 'license_id', joins: [] },
+      async (licenseId, columns): Promise<readonly Group[]> =>
+        await db.selectFrom('groups').select(columns).where('license_id', '=', licenseId).orderBy('id').execute(),
+    ),
+    users: segment(
+      { table: 'users', columns: ['id', 'email', 'admin', 'password_hash'], key: 'id', joins: [] },
+      async (id, columns): Promise<UserRecord | null> => {
+        const user = await db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()
+        if (user === undefined) return null
+        const { password_hash: passwordHash, ...record } = user
+        return { ...record, fingerprint: fingerprintOf(passwordHash) }
+      },
+    ),
+    /** The groups of a user across all licenses. */
+    memberships: segment(
+      { table: 'user_groups', columns: ['id', 'name', 'license_id'], key: 'user_id', joins: ['groups'] },
+      async (userId, columns): Promise<readonly Membership[]> =>
+        await db
+          .selectFrom('user_groups')
+          .innerJoin('groups', 'groups.id', 'user_groups.group_id')
+          .select(columns)
+          .where('user_id', '=', userId)
+          .orderBy('id')
+          .execute(),
+    ),
+    /** Whether a session has been signed out of, so that a copied cookie is no longer accepted. */
+    endedSessions: segment(
+      { table: 'ended_sessions', columns: ['session'], key: 'session', joins: [] },
+      async (session, columns) => {
+        const found = await db.selectFrom('ended_sessions').select(columns).where('session', '=', session).execute()
+        return found.length > 0
+      },
+    ),
+    /** API tokens by their hash. */
+    apiTokens: segment(
+      {
+        table: 'api_tokens',
+        columns: ['id', 'user_id', 'name', 'hash', 'read_only', 'last_used_at', 'expires_at'],
+        key: 'hash',
+        joins: [],
+      },
+      async (hash): Promise<ApiToken | null> => (await loadToken(hash)) ?? null,
+    ),
+  }
+
+  /** Frozen, because all requests share what is cached. */
+  function segment<const Columns extends readonly string[], Value>(
+    metadata: EntityMetadata & { columns: Columns },
+    load: (key: string, columns: Columns) => Promise<Value>,
+  ) {
+    return cache.segment(metadata, async key => Object.freeze(await load(key, metadata.columns)))
   }
 }
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
 export type License = Readonly<Selectable<Tables['licenses']>> & { readonly type: string }
-
-const licenseMetadata = {
-  table: 'licenses',
-  columns: ['licenses.*', 'type'],
-  key: 'domain',
-  joins: ['license_types'],
-} satisfies EntityMetadata
 
 /** Length of the column licenses.domain. A longer host has no license. */
 export const longestDomain = 255
@@ -53,17 +149,9 @@ export const longestDomain = 255
  */
 const possible = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/
 
-/**
- * Licenses by domain. If several have the same domain, the lowest id wins. A license without a type is not found. The
- * same query loads the license's languages, which every request needs next, so that a host's first request waits for
- * one query only.
- */
-function licensesByDomain(
-  db: Kysely<Tables>,
-  cache: EntityCache,
-  languages: EntitySegment<readonly Language[]>,
-): EntitySegment<License | null> {
-  const load = inSerialBatches(async domains => {
+/** Loads the first license of a domain with its languages. A flood of made-up hosts takes one query at a time. */
+function licenseLoader(db: Kysely<Tables>) {
+  return inSerialBatches(async domains => {
     const rows = await db
       .selectFrom(sql<{ asked: string }>`unnest(${domains}::text[])`.as<'domains'>(sql`domains(asked)`))
       .innerJoinLateral(
@@ -91,121 +179,21 @@ function licensesByDomain(
       .execute()
     return new Map(rows.map(row => [row.domain, row]))
   })
-  return cache.segment(licenseMetadata, async (domain): Promise<License | null> => {
-    if (!possible.test(domain)) return null
-    const keepLanguages = languages.expect()
-    const found = await load(domain)
-    if (found === undefined) return null
-    const { languages: inOrder, ...license } = found
-    keepLanguages(license.id, Object.freeze(inOrder))
-    return Object.freeze(license)
-  })
 }
 
 export type LicenseType = Readonly<RecordOf<typeof licenseTypes>>
 
-const licenseTypeMetadata = { table: 'license_types', columns: ['id', 'type'], key: 'id', joins: [] } as const
-
-function licenseTypesById(db: Kysely<Tables>, cache: EntityCache): EntitySegment<LicenseType | null> {
-  return cache.segment(licenseTypeMetadata, async id => {
-    const type = await db
-      .selectFrom('license_types')
-      .select(licenseTypeMetadata.columns)
-      .where('id', '=', id)
-      .executeTakeFirst()
-    return type === undefined ? null : Object.freeze(type)
-  })
-}
-
 /** The code is a BCP 47 language tag. */
 export type Language = Readonly<RecordOf<typeof languages>>
 
-const languageMetadata = {
-  table: 'license_languages',
-  columns: ['id', 'code', 'name'],
-  key: 'license_id',
-  joins: ['languages'],
-} as const
-
-/** The languages of a license, the default first. */
-function languagesByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Language[]> {
-  return cache.segment(languageMetadata, async licenseId =>
-    Object.freeze(
-      await db
-        .selectFrom('license_languages')
-        .innerJoin('languages', 'languages.id', 'license_languages.language_id')
-        .select(languageMetadata.columns)
-        .where('license_id', '=', licenseId)
-        .orderBy('position')
-        .execute(),
-    ),
-  )
-}
-
 export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name' | 'url'>>
-
-const museumMetadata = { table: 'museums', columns: ['id', 'name', 'url'], key: 'license_id', joins: [] } as const
 
 /** How many museums a page shows. */
 export const museumsOnPage = 100
 
-/** The first page of a license's museums by name, plus one more museum if there is a second page. */
-function museumsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Museum[]> {
-  return cache.segment(museumMetadata, async licenseId =>
-    Object.freeze(
-      await db
-        .selectFrom('museums')
-        .select(museumMetadata.columns)
-        .where('license_id', '=', licenseId)
-        .orderBy(sortKey(sql.ref('name')))
-        .orderBy('id')
-        .limit(museumsOnPage + 1)
-        .execute(),
-    ),
-  )
-}
-
 export type Platform = Readonly<Pick<RecordOf<typeof platforms>, 'id' | 'name'>>
 
-const platformMetadata = {
-  table: 'license_platforms',
-  columns: ['id', 'name'],
-  key: 'license_id',
-  joins: ['platforms'],
-} as const
-
-/** The platforms that a license is served on, by name. */
-function platformsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Platform[]> {
-  return cache.segment(platformMetadata, async licenseId =>
-    Object.freeze(
-      await db
-        .selectFrom('license_platforms')
-        .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
-        .select(platformMetadata.columns)
-        .where('license_id', '=', licenseId)
-        .orderBy(sortKey(sql.ref('platforms.name')))
-        .execute(),
-    ),
-  )
-}
-
 export type Group = Readonly<Pick<RecordOf<typeof groups>, 'id' | 'name'>>
-
-const groupMetadata = { table: 'groups', columns: ['id', 'name'], key: 'license_id', joins: [] } as const
-
-/** The groups whose users may enter a protected license's site. */
-function groupsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Group[]> {
-  return cache.segment(groupMetadata, async licenseId =>
-    Object.freeze(
-      await db
-        .selectFrom('groups')
-        .select(groupMetadata.columns)
-        .where('license_id', '=', licenseId)
-        .orderBy('id')
-        .execute(),
-    ),
-  )
-}
 
 /** A user who can sign in. */
 export interface UserRecord {
@@ -217,65 +205,12 @@ export interface UserRecord {
   readonly fingerprint: string
 }
 
-const userMetadata = {
-  table: 'users',
-  columns: ['id', 'email', 'admin', 'password_hash'],
-  key: 'id',
-  joins: [],
-} as const
-
-function usersById(db: Kysely<Tables>, cache: EntityCache): EntitySegment<UserRecord | null> {
-  return cache.segment(userMetadata, async id => {
-    const user = await db.selectFrom('users').select(userMetadata.columns).where('id', '=', id).executeTakeFirst()
-    if (user === undefined) return null
-    const { password_hash: passwordHash, ...record } = user
-    return Object.freeze({ ...record, fingerprint: fingerprintOf(passwordHash) })
-  })
-}
-
 /** A group that a user belongs to. */
 export interface Membership {
   readonly id: string
   readonly name: string
   /** The license that the group belongs to, whose site it may enter. */
   readonly license_id: string
-}
-
-const membershipMetadata = {
-  table: 'user_groups',
-  columns: ['id', 'name', 'license_id'],
-  key: 'user_id',
-  joins: ['groups'],
-} as const
-
-/** The groups of a user across all licenses. */
-function membershipsByUser(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Membership[]> {
-  return cache.segment(membershipMetadata, async userId =>
-    Object.freeze(
-      await db
-        .selectFrom('user_groups')
-        .innerJoin('groups', 'groups.id', 'user_groups.group_id')
-        .select(membershipMetadata.columns)
-        .where('user_id', '=', userId)
-        .orderBy('id')
-        .execute(),
-    ),
-  )
-}
-
-const endedSessionMetadata = { table: 'ended_sessions', columns: ['session'], key: 'session', joins: [] } as const
-
-/** Whether a session has been signed out of, so that a copied cookie is no longer accepted. */
-function endedSessions(db: Kysely<Tables>, cache: EntityCache): EntitySegment<boolean> {
-  return cache.segment(
-    endedSessionMetadata,
-    async session =>
-      (await db
-        .selectFrom('ended_sessions')
-        .select(endedSessionMetadata.columns)
-        .where('session', '=', session)
-        .executeTakeFirst()) !== undefined,
-  )
 }
 
 /** What a script signs in with. Times are in milliseconds since 1970. */
@@ -292,25 +227,17 @@ export interface ApiToken {
   readonly expires_at: number | null
 }
 
-const apiTokenMetadata = {
-  table: 'api_tokens',
-  columns: ['id', 'user_id', 'name', 'hash', 'read_only', 'last_used_at', 'expires_at'],
-  key: 'hash',
-  joins: [],
-} as const satisfies EntityMetadata & { columns: readonly (keyof ApiToken)[] }
-
-/** API tokens by their hash. A flood of made-up tokens takes one query at a time, as one of hosts does. */
-function apiTokensByHash(db: Kysely<Tables>, cache: EntityCache): EntitySegment<ApiToken | null> {
-  const load = inSerialBatches(async hashes => {
+/** Loads API tokens. A flood of made-up tokens takes one query at a time, as one of hosts does. */
+function tokenLoader(db: Kysely<Tables>) {
+  return inSerialBatches(async hashes => {
     const tokens = await db
       .selectFrom(sql<{ asked: string }>`unnest(${hashes}::text[])`.as<'hashes'>(sql`hashes(asked)`))
       .innerJoin('api_tokens', 'hash', 'asked')
       .select(['id', 'user_id', 'name', 'hash', 'read_only'])
       .select([milliseconds('last_used_at').as('last_used_at'), milliseconds('expires_at').as('expires_at')])
       .execute()
-    return new Map(tokens.map(token => [token.hash, Object.freeze(token)]))
+    return new Map(tokens.map(token => [token.hash, token]))
   })
-  return cache.segment(apiTokenMetadata, async (hash): Promise<ApiToken | null> => (await load(hash)) ?? null)
 }
 
 /** A time in milliseconds since 1970. It may be infinite, which a Date cannot be. */

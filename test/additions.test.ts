@@ -8,12 +8,8 @@ import { allSeriesWith, migrate } from '../src/database/migrate.ts'
 import { formats } from '../src/records/validation.ts'
 import * as portico from '../index.ts'
 import { panelOf } from './plugins/debug/panels/panels.ts'
-import { asking } from './support/api.ts'
-import { build } from './support/build.ts'
-import { addLicense, addUser } from './support/records.ts'
+import { addLicense, addUser, asking, build, openTestDatabase, signIn } from './support/site.ts'
 import { commandsOn } from './support/run-command.ts'
-import { signIn } from './support/sign-in.ts'
-import { openTestDatabase } from './support/test-database.ts'
 
 const ofLicense = (field: string) => ({ field, refersTo: portico.licenses, cascades: true })
 const licenseId = portico.id('The id of the license.')

@@ -4,8 +4,8 @@ import t from 'tap'
 import { buildApp } from '../app.ts'
 import { readConfig } from '../src/config.ts'
 import { makeFolder } from './support/folder.ts'
-import { addLicense } from './support/records.ts'
-import { makeEmbeddedFolder, openTestDatabase } from './support/test-database.ts'
+import { addLicense, openTestDatabase } from './support/site.ts'
+import { makeEmbeddedFolder } from './support/test-database.ts'
 
 t.test('without options the app serves its routes from an embedded database in ./data', async t => {
   const folder = makeFolder(t)

@@ -6,9 +6,9 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { type Config, readConfig } from '../src/config.ts'
-import { build } from './support/build.ts'
+import { build, openTestDatabase } from './support/site.ts'
 import { makeFolder } from './support/folder.ts'
-import { makeEmbeddedFolder, openTestDatabase } from './support/test-database.ts'
+import { makeEmbeddedFolder } from './support/test-database.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
 const { scripts, workspaces } = JSON.parse(read('package.json'))

@@ -49,7 +49,7 @@ async function ask(url: string): Promise<string> {
 
 t.test('npm run dev serves a changed or replaced file, and answers every request while it restarts', async t => {
   const { folder, address } = await runDev(t)
-  const route = join(folder, 'routes/health.ts')
+  const route = join(folder, 'routes/probes.ts')
   const before = await ask(`${address}/health`)
   const changed = readFileSync(route, 'utf8').replace("'alive'", "'changed'")
   t.not(changed, readFileSync(route, 'utf8'), 'the route answers "alive"')
@@ -67,7 +67,7 @@ t.test('npm run dev serves a changed or replaced file, and answers every request
 
 t.test('npm run dev keeps serving the last good build until a mistake is fixed', async t => {
   const { folder, address, errors } = await runDev(t)
-  const route = join(folder, 'routes/health.ts')
+  const route = join(folder, 'routes/probes.ts')
   const source = readFileSync(route, 'utf8')
   const failed = lineWith(errors, 'The build failed')
   writeFileSync(route, 'export default (')
@@ -79,7 +79,7 @@ t.test('npm run dev keeps serving the last good build until a mistake is fixed',
 
 t.test('npm run dev closes connections of a server that crashes, and starts a new one for the next', async t => {
   const { folder, address, errors } = await runDev(t)
-  const route = join(folder, 'routes/health.ts')
+  const route = join(folder, 'routes/probes.ts')
   const source = readFileSync(route, 'utf8')
   const crashed = lineWith(errors, 'has exited')
   writeFileSync(route, `throw new Error('crash')\n${source}`)

@@ -2,11 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { Type } from 'typebox'
 import * as portico from '../index.ts'
-import { asking } from './support/api.ts'
-import { build } from './support/build.ts'
-import { addLicense, addUser } from './support/records.ts'
-import { signIn } from './support/sign-in.ts'
-import { openTestDatabase } from './support/test-database.ts'
+import { addLicense, addUser, asking, build, openTestDatabase, signIn } from './support/site.ts'
 
 const talks = portico.recordKind({
   name: 'talk',

@@ -11,7 +11,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../src/database/database.ts'
 import { makeFolder } from './support/folder.ts'
-import { addLicense } from './support/records.ts'
+import { addLicense } from './support/site.ts'
 import { createDatabase, makeEmbeddedFolder, serverUrl } from './support/test-database.ts'
 import { uncountedNode } from './support/uncounted.ts'
 

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { join } from 'node:path'
-import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '../checks.ts'
 import type {} from '../database.ts'
@@ -63,25 +63,17 @@ async function debug(app: FastifyInstance, { config, panels }: DebugOptions) {
   }
 
   app.addHook('onReady', async function listenToReads() {
-    stops.push(reads.listen(app.entityCache.events))
+    stops.push(reads.listen(app.entityCache))
     // The landmarks plugin is registered later.
     app.landmarks.set('Profiler', { path: '/_profiler/', needsSite: false })
   })
-  app.addHook(
-    'onSend',
-    function markStaleRecords(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      _payload: unknown,
-      done: DoneFuncWithErrOrRes,
-    ) {
-      const tables = request.recorder === null ? [] : reads.staleTablesOf(request.recorder)
-      if (tables.length > 0 && app.profiler.access.judge(request.raw) === 'allowed') {
-        reply.header('x-debug-stale', tables.join(', '))
-      }
-      done()
-    },
-  )
+  app.addHook('onSend', function markStaleRecords(request, reply, _payload, done) {
+    const tables = request.recorder === null ? [] : reads.staleTablesOf(request.recorder)
+    if (tables.length > 0 && app.profiler.access.judge(request.raw) === 'allowed') {
+      reply.header('x-debug-stale', tables.join(', '))
+    }
+    done()
+  })
 }
 
 /** Adds stacks to expected errors and records the error of a missing route. @returns a function that unsubscribes */

@@ -1,4 +1,4 @@
-import type { EntityCacheEvents, EntityMetadata, ReadOutcome } from '../../src/cache/entity-cache.ts'
+import type { EntityCache, EntityMetadata, ReadOutcome } from '../../src/cache/entity-cache.ts'
 import { Attachment, currentRecorder, isSensitiveField, masked, type Recorder, toMicroseconds } from 'fastify-profiler'
 
 /** One read of the cache. */
@@ -36,7 +36,7 @@ export class ReadLog {
   readonly #stale = new Attachment<Set<string>>()
 
   /** @returns a function that stops listening */
-  listen(events: EntityCacheEvents): () => void {
+  listen({ events }: EntityCache): () => void {
     const read = (metadata: EntityMetadata, key: string, outcome: ReadOutcome) => this.#read(metadata, key, outcome)
     const stale = ({ table }: EntityMetadata) => this.#readStale(table)
     events.on('read', read).on('stale', stale)

@@ -5,7 +5,7 @@ import { adminStyle, renderPage } from '../../src/pages/site-page.ts'
 import type { Names } from '../../src/records/names.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 import { valueOf } from '../../src/records/validation.ts'
-import { sendPage, siteOf } from '../credential-form.ts'
+import { sendPage } from '../credential-form.ts'
 import { renderSession } from '../site-view.ts'
 import type { Field } from './fields.ts'
 import { type Words, wordsOf } from './words.ts'
@@ -27,7 +27,8 @@ interface AdminPage {
 
 /** Sends a page with links to all others. */
 export function sendAdminPage(request: FastifyRequest, reply: FastifyReply, page: AdminPage): FastifyReply {
-  const { license, locale, closure } = siteOf(request)
+  const { locale, closure } = request
+  const license = request.requireLicense()
   const { title, main, done, problem } = page
   const words = wordsOf(locale)
   const path = request.url.replace(/\?.*/, '')

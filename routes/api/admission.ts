@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { signInPath } from '../../plugins/access.ts'
-import { acceptsTokens } from '../../plugins/bearer.ts'
-import { ForbiddenHttpError, type HttpError, UnauthorizedHttpError } from '../../src/errors/http-errors.ts'
+import { unauthorized } from '../../plugins/access.ts'
+import { ForbiddenHttpError, type HttpError } from '../../src/errors/http-errors.ts'
 import type { Author } from '../../src/records/audit.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 import type { Filters } from '../../src/records/repository.ts'
@@ -19,14 +18,7 @@ export function requireAdmin(request: FastifyRequest, reply: FastifyReply, done:
 
 /** The error for a request that only admins may make: 401 without a user, 403 with another user. */
 export function notAdmin(request: FastifyRequest): HttpError {
-  if (request.user === null) {
-    return new UnauthorizedHttpError(
-      'Sign in as an admin.',
-      request.domain,
-      signInPath(request),
-      acceptsTokens(request),
-    )
-  }
+  if (request.user === null) return unauthorized(request, 'Sign in as an admin.')
   return new ForbiddenHttpError(`Only admins may do this, and you are signed in as ${request.user.email}.`)
 }
 

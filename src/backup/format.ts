@@ -5,7 +5,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Line } from '../byte-lines.ts'
 import { kinds } from '../records/kinds.ts'
 import type { RecordKind } from '../records/record-kind.ts'
-import { guard } from '../records/validation.ts'
+import { guard, quote } from '../records/validation.ts'
 
 /** An export is NDJSON: a header, one record a line, and an ending. */
 export const formatName = 'portico-export'
@@ -184,7 +184,7 @@ const rules: Record<string, ValueRule> = {
 }
 
 /** What is wrong with a record, as a sentence, or undefined. The database itself refuses null where it may not be. */
-export function problemOf(record: Readonly<Record<string, unknown>>, columns: readonly Column[]): string | undefined {
+export function flawOf(record: Readonly<Record<string, unknown>>, columns: readonly Column[]): string | undefined {
   for (const { name, type } of columns) {
     if (!Object.hasOwn(record, name)) return `${name} is missing.`
     const value = record[name]
@@ -193,9 +193,4 @@ export function problemOf(record: Readonly<Record<string, unknown>>, columns: re
   }
   const surplus = Object.keys(record).find(field => columns.every(({ name }) => name !== field))
   return surplus === undefined ? undefined : `${quote(surplus)} is no column.`
-}
-
-/** Quotes a name from a file, cut short so that the message fits into a line. */
-export function quote(name: string): string {
-  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name)
 }

@@ -6,10 +6,12 @@ import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
 import { type Line, linesOf } from '../byte-lines.ts'
 import type { RecordKind } from '../records/record-kind.ts'
+import { quote } from '../records/validation.ts'
 import {
   areNames,
   type Column,
   type Ending,
+  flawOf,
   formatVersion,
   isEnding,
   isHeader,
@@ -18,8 +20,6 @@ import {
   type KeptTable,
   longestLine,
   parseLine,
-  problemOf,
-  quote,
   readKeptTables,
   type RecordLine,
   RestoreRefusedError,
@@ -57,97 +57,79 @@ export async function restoreRecords(
       const names = sql.join(tables.map(({ name }) => sql.table(name)))
       await sql`lock table ${names} in share row exclusive mode`.execute(transaction)
       await emptyDatabase(transaction, tables)
-      return await new Restoration(transaction, series, tables, onProgress).restore(first, lines)
+      return await restoreLines(transaction, series, tables, first, lines, onProgress)
     })
   } finally {
     await lines.return(undefined)
   }
 }
 
-class Restoration {
-  readonly #db: Kysely<Tables>
-  readonly #series: readonly MigrationSeries[]
-  readonly #tables: readonly KeptTable[]
-  readonly #onProgress: (records: number) => void
-  readonly #counts: Record<string, number> = {}
-  #restored = 0
+/** Restores the lines of an export. @returns the number of records */
+async function restoreLines(
+  db: Kysely<Tables>,
+  series: readonly MigrationSeries[],
+  tables: readonly KeptTable[],
+  first: Line,
+  lines: AsyncGenerator<Line, undefined>,
+  onProgress: (records: number) => void,
+): Promise<number> {
+  const exported = readHeader(first.number, parseLine(first), tables, series)
+  const counts: Record<string, number> = {}
+  let restored = 0
   /** The rows that wait for an INSERT, and their table. */
-  #rows: Row[] = []
-  #table: ExportedTable | undefined
-  #length = 0
-
-  constructor(
-    db: Kysely<Tables>,
-    series: readonly MigrationSeries[],
-    tables: readonly KeptTable[],
-    onProgress: (records: number) => void,
-  ) {
-    this.#db = db
-    this.#series = series
-    this.#tables = tables
-    this.#onProgress = onProgress
+  let rows: Row[] = []
+  let table: ExportedTable | undefined
+  let length = 0
+  let ending: Ending | undefined
+  let last = first.number
+  for await (const line of lines) {
+    if (ending !== undefined) throw new RestoreRefusedError(line.number, 'The export has ended before this line.')
+    last = line.number
+    const value = parseLine(line)
+    if (isRecordLine(value)) await add(line.number, value)
+    else if (isEnding(value)) ending = value
+    else throw new RestoreRefusedError(line.number, 'The line is neither a record nor the end of an export.')
   }
-
-  /** @returns the number of records */
-  async restore(first: Line, lines: AsyncGenerator<Line, undefined>): Promise<number> {
-    const exported = readHeader(first.number, parseLine(first), this.#tables, this.#series)
-    let ending: Ending | undefined
-    let last = first.number
-    for await (const line of lines) {
-      if (ending !== undefined) throw new RestoreRefusedError(line.number, 'The export has ended before this line.')
-      last = line.number
-      const value = parseLine(line)
-      if (isRecordLine(value)) await this.#add(line.number, value, exported)
-      else if (isEnding(value)) ending = value
-      else throw new RestoreRefusedError(line.number, 'The line is neither a record nor the end of an export.')
+  await insert()
+  if (ending === undefined) throw new RestoreRefusedError(last, 'The export is cut off after this line.')
+  for (const { name } of tables) {
+    const [said, found] = [ending.counts[name] ?? 0, counts[name] ?? 0]
+    if (said !== found) {
+      throw new RestoreRefusedError(last, `The export should have ${said} records of ${name}, and has ${found}.`)
     }
-    await this.#insert()
-    if (ending === undefined) throw new RestoreRefusedError(last, 'The export is cut off after this line.')
-    this.#assertComplete(last, ending)
-    await setNextIds(this.#db, this.#tables, ending.next_ids)
-    return this.#restored
   }
+  await setNextIds(db, tables, ending.next_ids)
+  return restored
 
-  async #add(line: number, { table: name, record }: RecordLine, exported: Map<string, ExportedTable>): Promise<void> {
-    const table = exported.get(name)
-    if (table === undefined) throw new RestoreRefusedError(line, `The header has no table ${quote(name)}.`)
-    const problem = problemOf(record, table.columns)
-    if (problem !== undefined) throw new RestoreRefusedError(line, problem)
-    if (table !== this.#table || this.#rows.length === rowsPerInsert || this.#length > longestInsert) {
-      await this.#insert()
-    }
+  async function add(line: number, { table: name, record }: RecordLine): Promise<void> {
+    const next = exported.get(name)
+    if (next === undefined) throw new RestoreRefusedError(line, `The header has no table ${quote(name)}.`)
+    const flaw = flawOf(record, next.columns)
+    if (flaw !== undefined) throw new RestoreRefusedError(line, flaw)
+    if (next !== table || rows.length === rowsPerInsert || length > longestInsert) await insert()
     const json = JSON.stringify(record)
-    this.#table = table
-    this.#rows.push({ line, json })
-    this.#length += json.length
+    table = next
+    rows.push({ line, json })
+    length += json.length
   }
 
-  async #insert(): Promise<void> {
-    const table = this.#table
-    if (table === undefined) return
+  async function insert(): Promise<void> {
+    const into = table
+    if (into === undefined) return
     await writeInHalves(
-      this.#db,
-      this.#rows,
-      rows => insertRows(this.#db, table, rows),
+      db,
+      rows,
+      rows => insertRows(db, into, rows),
       reasonOf,
       ({ line }, reason) => {
         throw new RestoreRefusedError(line, reason)
       },
     )
-    this.#counts[table.name] = (this.#counts[table.name] ?? 0) + this.#rows.length
-    this.#restored += this.#rows.length
-    this.#rows = []
-    this.#length = 0
-    this.#onProgress(this.#restored)
-  }
-
-  #assertComplete(line: number, { counts }: Ending): void {
-    for (const { name } of this.#tables) {
-      const [said, found] = [counts[name] ?? 0, this.#counts[name] ?? 0]
-      if (said !== found) {
-        throw new RestoreRefusedError(line, `The export should have ${said} records of ${name}, and has ${found}.`)
-      }
-    }
+    counts[into.name] = (counts[into.name] ?? 0) + rows.length
+    restored += rows.length
+    rows = []
+    length = 0
+    onProgress(restored)
   }
 }
 
@@ -183,45 +165,38 @@ function readHeader(
   tables: readonly KeptTable[],
   allSeries: readonly MigrationSeries[],
 ): Map<string, ExportedTable> {
-  if (!isOurs(value)) throw new RestoreRefusedError(line, 'The file is not an export of Portico.')
-  if (!isHeader(value)) throw new RestoreRefusedError(line, 'The line is not the header of an export.')
+  const refuse: Refuse = reason => {
+    throw new RestoreRefusedError(line, reason)
+  }
+  if (!isOurs(value)) return refuse('The file is not an export of Portico.')
+  if (!isHeader(value)) return refuse('The line is not the header of an export.')
   const { version, migration, site_migration: siteMigration, tables: exported } = value
   if (version !== formatVersion) {
-    throw new RestoreRefusedError(
-      line,
-      `The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`,
-    )
+    refuse(`The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`)
   }
   const isUnknown = (name: string) => allSeries.every(({ migrations }) => !Object.hasOwn(migrations, name))
   if (isUnknown(migration)) {
-    throw new RestoreRefusedError(
-      line,
-      `The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`,
-    )
+    refuse(`The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`)
   }
   if (siteMigration !== undefined && isUnknown(siteMigration)) {
-    throw new RestoreRefusedError(
-      line,
-      `The export is of an application with migrations that this one does not have, such as ${quote(siteMigration)}.`,
-    )
+    const example = quote(siteMigration)
+    refuse(`The export is of an application with migrations that this one does not have, such as ${example}.`)
   }
-  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(line, name, columns, tables)]))
+  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(name, columns, tables, refuse)]))
 }
 
-function tableOf(line: number, name: string, columns: unknown, tables: readonly KeptTable[]): ExportedTable {
+type Refuse = (reason: string) => never
+
+function tableOf(name: string, columns: unknown, tables: readonly KeptTable[], refuse: Refuse): ExportedTable {
   const table = tables.find(table => table.name === name)
-  if (table === undefined) throw new RestoreRefusedError(line, `There is no table ${quote(name)}.`)
-  if (!areNames(columns)) throw new RestoreRefusedError(line, `The line has no list of the columns of ${name}.`)
+  if (table === undefined) return refuse(`There is no table ${quote(name)}.`)
+  if (!areNames(columns)) return refuse(`The line has no list of the columns of ${name}.`)
   const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
-  if (unknown !== undefined) throw new RestoreRefusedError(line, `${name} has no column ${quote(unknown)}.`)
+  if (unknown !== undefined) refuse(`${name} has no column ${quote(unknown)}.`)
   const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
-  if (repeated !== undefined) {
-    throw new RestoreRefusedError(line, `The line has the column ${repeated} of ${name} twice.`)
-  }
+  if (repeated !== undefined) refuse(`The line has the column ${repeated} of ${name} twice.`)
   const missing = table.key.find(column => !columns.includes(column))
-  if (missing !== undefined) {
-    throw new RestoreRefusedError(line, `The line leaves out the column ${missing} of ${name}.`)
-  }
+  if (missing !== undefined) refuse(`The line leaves out the column ${missing} of ${name}.`)
   // An older export has fewer columns, and the others get their defaults.
   return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
 }

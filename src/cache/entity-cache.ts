@@ -12,42 +12,39 @@ export interface EntityCacheOptions {
   deafLifetime?: number
 }
 
-interface Forgetful {
-  readonly metadata: EntityMetadata
-  forget(key: string | null): void
-  doubt(): void
-}
-
 /**
  * Caches database records in bounded segments. It is never out of date, because it is notified of every change. While
  * notifications may be missed it trusts a record for deafLifetime, and longer only if reading it again fails.
  */
 export class EntityCache {
-  readonly events = new EntityCacheEvents()
-  readonly #options: Required<EntityCacheOptions>
-  readonly #segments: Forgetful[] = []
+  readonly events = new EventEmitter<EntityCacheEvents>()
+  readonly options: Required<EntityCacheOptions>
+  readonly #segments: Pick<EntitySegment<unknown>, 'metadata' | 'forget' | 'doubt'>[] = []
   #deaf = false
   /** Records read before this time are only served if reading them again fails. */
   #trustedFrom = -Infinity
 
   constructor(options: EntityCacheOptions = {}) {
-    this.#options = { ...defaultBounds, deafLifetime: 1000, ...options }
+    this.options = { ...defaultBounds, deafLifetime: 1000, ...options }
   }
 
   /** @param load reads one record; null if there is none, which is cached too */
   segment<Value>(metadata: EntityMetadata, load: (key: string) => Promise<Value>): EntitySegment<Value> {
-    const { maxEntries, maxBytes, deafLifetime } = this.#options
-    const segment = new EntitySegment(metadata, load, {
-      maxEntries,
-      maxBytes,
-      events: this.events,
-      isTrusted: (readAt, isStale) =>
-        readAt > this.#trustedFrom && (!(this.#deaf || isStale) || performance.now() - readAt < deafLifetime),
-      // After an outage, notifications may work before queries do.
-      mayBeStale: error => this.#deaf || error instanceof ServiceUnavailableHttpError,
-    })
+    const segment = new EntitySegment(metadata, load, this)
     this.#segments.push(segment)
     return segment
+  }
+
+  /** Whether a record may be served without reading it again. */
+  trusts({ readAt, isStale }: Pick<Entry<unknown>, 'readAt' | 'isStale'>): boolean {
+    if (readAt <= this.#trustedFrom) return false
+    return !(this.#deaf || isStale) || performance.now() - readAt < this.options.deafLifetime
+  }
+
+  /** Whether a record may be served although reading it again failed. */
+  mayServeAfter(error: unknown): boolean {
+    // After an outage, notifications may work before queries do.
+    return this.#deaf || error instanceof ServiceUnavailableHttpError
   }
 
   /** Forgets the records that a change to a table affects: to rows with this key, or to any rows (null). */
@@ -82,18 +79,9 @@ export interface EntityMetadata {
   joins: readonly string[]
 }
 
-interface EntitySegmentOptions {
-  maxEntries: number
-  maxBytes: number
-  /** Whether a record read at this time (by performance.now) may still be served. */
-  isTrusted: (readAt: number, isStale: boolean) => boolean
-  /** Whether an untrusted record may be served after reading it again failed with this error. */
-  mayBeStale: (error: unknown) => boolean
-  events: EntityCacheEvents
-}
-
 interface Entry<Value> {
   value: Value
+  /** By performance.now. */
   readAt: number
   /** Whether reading it again at that time failed. The value is then older than readAt. */
   isStale: boolean
@@ -103,7 +91,7 @@ interface Entry<Value> {
 export class EntitySegment<Value> {
   readonly metadata: EntityMetadata
   readonly #load: (key: string) => Promise<Value>
-  readonly #options: EntitySegmentOptions
+  readonly #cache: EntityCache
   /** Created with the first entry: it allocates space for maxEntries at once, and few sites use every segment. */
   #entries: LRUCache<string, Entry<Value>> | undefined
   /** Keys without a record (null). A smaller cache of their own, so that made-up keys do not evict records. */
@@ -112,22 +100,22 @@ export class EntitySegment<Value> {
   /** The number of calls that forgot or doubted records. */
   #forgotten = 0
 
-  constructor(metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: EntitySegmentOptions) {
+  constructor(metadata: EntityMetadata, load: (key: string) => Promise<Value>, cache: EntityCache) {
     this.metadata = metadata
     this.#load = load
-    this.#options = options
+    this.#cache = cache
   }
 
   /** @returns the value itself if it is cached, so that callers need not await it; otherwise its promise */
   read(key: string): Value | Promise<Value> {
     const entry = this.#entries?.get(key) ?? this.#absences?.get(key)
-    if (entry !== undefined && this.#options.isTrusted(entry.readAt, entry.isStale)) {
-      this.#tellRead(key, 'hit')
-      if (entry.isStale) this.#options.events.emit('stale', this.metadata, key)
+    if (entry !== undefined && this.#cache.trusts(entry)) {
+      this.#cache.events.emit('read', this.metadata, key, 'hit')
+      if (entry.isStale) this.#cache.events.emit('stale', this.metadata, key)
       return entry.value
     }
     const loading = this.#loading.get(key)
-    this.#tellRead(key, loading === undefined ? 'miss' : 'shared')
+    this.#cache.events.emit('read', this.metadata, key, loading === undefined ? 'miss' : 'shared')
     return loading ?? this.#startLoading(key)
   }
 
@@ -173,11 +161,11 @@ export class EntitySegment<Value> {
       error => {
         this.#endLoading(key, loading)
         const entry = this.#entries?.peek(key) ?? this.#absences?.peek(key)
-        if (entry === undefined || !this.#options.mayBeStale(error)) throw error
-        if (this.#options.isTrusted(entry.readAt, entry.isStale)) return entry.value
+        if (entry === undefined || !this.#cache.mayServeAfter(error)) throw error
+        if (this.#cache.trusts(entry)) return entry.value
         // No change to it is known, so it is served while the database is down, and read again once per deafLifetime.
         this.#hold(key, entry.value, performance.now(), true)
-        this.#options.events.emit('stale', this.metadata, key)
+        this.#cache.events.emit('stale', this.metadata, key)
         return entry.value
       },
     )
@@ -190,21 +178,17 @@ export class EntitySegment<Value> {
     const size = { size: sizeOfEntry(key, value) }
     if (value === null) {
       this.#entries?.delete(key)
-      this.#absences ??= this.#makeCache(Math.ceil(this.#options.maxEntries / 10))
+      this.#absences ??= this.#makeCache(Math.ceil(this.#cache.options.maxEntries / 10))
       this.#absences.set(key, entry, size)
     } else {
       this.#absences?.delete(key)
-      this.#entries ??= this.#makeCache(this.#options.maxEntries)
+      this.#entries ??= this.#makeCache(this.#cache.options.maxEntries)
       this.#entries.set(key, entry, size)
     }
   }
 
-  #tellRead(key: string, outcome: ReadOutcome): void {
-    if (this.#options.events.areReadsFollowed) this.#options.events.emit('read', this.metadata, key, outcome)
-  }
-
   #makeCache(max: number): LRUCache<string, Entry<Value>> {
-    return new LRUCache({ max, maxSize: this.#options.maxBytes })
+    return new LRUCache({ max, maxSize: this.#cache.options.maxBytes })
   }
 
   /** @returns whether the record was not forgotten while it was being loaded */
@@ -217,18 +201,10 @@ export class EntitySegment<Value> {
 /** hit: the record was cached. miss: this read loads it. shared: another read was already loading it. */
 export type ReadOutcome = 'hit' | 'miss' | 'shared'
 
-interface Events {
+export interface EntityCacheEvents {
   read: [metadata: EntityMetadata, key: string, outcome: ReadOutcome]
   /** A record was served that may be out of date, because the database did not answer. */
   stale: [metadata: EntityMetadata, key: string]
-}
-
-/** Emits an event for each record that is read. */
-export class EntityCacheEvents extends EventEmitter<Events> {
-  /** Whether "read" has listeners. Reads are frequent, so they are only emitted if it has. */
-  get areReadsFollowed(): boolean {
-    return this.listenerCount('read') > 0
-  }
 }
 
 /** Passes a cached value to `use` at once, and a value that is still loading when its load has ended. */
@@ -243,14 +219,9 @@ export function whenRead<Value>(
 
 type Read<Values> = { -readonly [Index in keyof Values]: Awaited<Values[Index]> }
 
-/** Like whenRead, for several values that load at the same time. */
-export function whenAllRead<Values extends readonly unknown[] | []>(
-  values: Values,
-  use: (values: Read<Values>) => void,
-  fail: (error: Error) => void,
-): void {
-  if (areRead(values)) use(values)
-  else Promise.all(values).then(use, fail)
+/** Several values that load at the same time, as one value for whenRead. */
+export function together<Values extends readonly unknown[] | []>(values: Values): Read<Values> | Promise<Read<Values>> {
+  return areRead(values) ? values : Promise.all(values)
 }
 
 function areRead<Values extends readonly unknown[]>(values: Values | Read<Values>): values is Read<Values> {

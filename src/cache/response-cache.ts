@@ -4,11 +4,6 @@ import { defaultBounds, sizeOfEntry } from './entity-cache.ts'
 /** The segment in which @fastify/caching would store the ETags of its responses. */
 export const etagSegment = 'etags'
 
-export interface ResponseCacheOptions {
-  maxEntries: number
-  maxBytes: number
-}
-
 type Key = string | { id: string; segment: string }
 type Callback<Result> = (error: unknown, result: Result) => void
 
@@ -27,13 +22,8 @@ interface Cached<Item> {
  * It does not store ETags. plugins/caching.ts says why.
  */
 export class ResponseCache {
-  readonly #options: ResponseCacheOptions
   /** Created with the first entry, because it allocates space for maxEntries at once. */
   #entries: LRUCache<string, Cached<unknown>> | undefined
-
-  constructor(options: ResponseCacheOptions = defaultBounds) {
-    this.#options = options
-  }
 
   get<Item = unknown>(key: Key, callback: Callback<Cached<Item> | null>): void
   get<Item = unknown>(key: Key): Promise<Cached<Item> | null>
@@ -48,7 +38,7 @@ export class ResponseCache {
     const name = nameOf(key)
     const isEtag = typeof key !== 'string' && key.segment === etagSegment
     if (ttl > 0 && !isEtag) {
-      this.#entries ??= new LRUCache({ max: this.#options.maxEntries, maxSize: this.#options.maxBytes })
+      this.#entries ??= new LRUCache({ max: defaultBounds.maxEntries, maxSize: defaultBounds.maxBytes })
       this.#entries.set(name, { item, stored: Date.now(), ttl }, { ttl, size: sizeOfEntry(name, item) })
     } else this.#entries?.delete(name)
     callback?.(null, item)

@@ -36,8 +36,8 @@ export async function* wholeMessages(
     while (rest.length >= needed) {
       const type = rest.toString('latin1', 0, lengthAt)
       const length = rest.readUInt32BE(lengthAt)
-      const problem = problemOf(type, length)
-      if (problem !== undefined) return refuse(problem)
+      const objection = objectionTo(type, length)
+      if (objection !== undefined) return refuse(objection)
       needed = lengthAt + length
       if (rest.length < needed) break
       const isFirst = type === ''
@@ -54,7 +54,7 @@ export async function* wholeMessages(
 
 const otherVersion = 'only version 3 of the protocol is supported, without encryption'
 
-function problemOf(type: string, length: number): string | undefined {
+function objectionTo(type: string, length: number): string | undefined {
   const longest = longestOf.get(type)
   if (longest === undefined) return `unknown type of message: ${JSON.stringify(type)}`
   // The first message also has a version.

@@ -69,17 +69,20 @@ export async function openDatabase({
 }: DatabaseOptions): Promise<Database> {
   const limits = { ...defaultLimits, ...options.limits }
   const series = allSeriesWith(migrations)
-  const open = async () => {
-    if (databaseUrl !== undefined) return await (patient ? openPatiently : openPostgres)(databaseUrl, limits, series)
-    return await (patient
-      ? openPgliteBeside(dataDir, series, seeds, onCreation)
-      : openPglite(dataDir, limits, series, seeds, onCreation))
+  if (databaseUrl !== undefined) {
+    const database = await (patient ? openPatiently : openPostgres)(databaseUrl, limits, series)
+    return { ...database, series, name: nameOf(databaseUrl) }
   }
-  return {
-    ...(await open()),
-    series,
-    name: databaseUrl === undefined ? `embedded database in ${dataDir}` : nameOf(databaseUrl),
-  }
+  const makeReady = async (database: Database) =>
+    await prepare(database, 'The embedded database', async () => {
+      const newer = await migrate(database.db, series)
+      await seed(database.db, seeds)
+      return newer
+    })
+  const opening = patient
+    ? openPgliteBeside(dataDir, makeReady, onCreation)
+    : openPglite(dataDir, limits, makeReady, onCreation)
+  return { ...(await opening), series, name: `embedded database in ${dataDir}` }
 }
 
 /** Asks pg, because a URL may leave the host and the name to the environment. */
@@ -90,11 +93,13 @@ function nameOf(databaseUrl: string): string {
 
 type AllSeries = readonly MigrationSeries[]
 
+/** Migrates and seeds an embedded database. */
+type MakeReady = (database: Database) => Promise<Database>
+
 async function openPglite(
   dataDir: string,
   limits: Limits | null,
-  series: AllSeries,
-  seeds: Migrations,
+  makeReady: MakeReady,
   onCreation?: OnCreation,
 ): Promise<Database> {
   const changes = new Changes()
@@ -104,7 +109,7 @@ async function openPglite(
   const pool = withoutUncaughtErrors(embedded.pool)
   const guarded = new GuardedPool(pool, availability, limits ?? { waiting: Infinity })
   const assembled = { ...assemble(guarded, changes, availability, embedded.close), isShared: false }
-  const database = await prepareEmbedded(assembled, series, seeds)
+  const database = await makeReady(assembled)
   if (limits === null) return database
   // Set only now, since PGlite's first connection may be slow.
   pool.options.connectionTimeoutMillis = limits.connection
@@ -123,22 +128,17 @@ async function openPglite(
  * Opens the embedded database for a command. If a server has it open, the server runs the queries. If another command
  * has it open, waits until that has ended.
  */
-async function openPgliteBeside(
-  dataDir: string,
-  series: AllSeries,
-  seeds: Migrations,
-  onCreation?: OnCreation,
-): Promise<Database> {
+async function openPgliteBeside(dataDir: string, makeReady: MakeReady, onCreation?: OnCreation): Promise<Database> {
   let database: Database | null = null
   for (let refusals = 0; database === null;) {
     try {
-      database = await openPglite(dataDir, null, series, seeds, onCreation)
+      database = await openPglite(dataDir, null, makeReady, onCreation)
     } catch (error) {
       if (!(error instanceof LockedError)) throw error
       const begun = performance.now()
       const beside = openSocket(error.path)
       if (await isServed(beside)) {
-        database = await prepareEmbedded(beside, series, seeds)
+        database = await makeReady(beside)
         continue
       }
       refusals = performance.now() - begun < atOnce ? refusals + 1 : 0
@@ -179,14 +179,6 @@ async function isServed({ pool }: Database): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-async function prepareEmbedded(database: Database, series: AllSeries, seeds: Migrations): Promise<Database> {
-  return await prepare(database, 'The embedded database', async () => {
-    const newer = await migrate(database.db, series)
-    await seed(database.db, seeds)
-    return newer
-  })
 }
 
 /** A process that closes a connection this soon, in milliseconds, is ending or does not know of commands. */

@@ -1,7 +1,9 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
 import { memoize } from '../http/memoize.ts'
 import { negotiateType } from '../http/negotiation.ts'
+import { renderClosedPage } from '../pages/closure-view.ts'
 import { pageHeaders } from '../pages/site-page.ts'
+import { languageOfWords } from '../pages/visitor-words.ts'
 import { type Advice, renderErrorPage, renderSiteErrorPage, type SiteOfError } from './error-page.ts'
 import {
   BadRequestHttpError,
@@ -79,8 +81,9 @@ function headersFrom(error: Error): HttpHeaders {
  */
 export function answerError(error: Error, accept: string | undefined, site?: SiteOfError): ErrorAnswer {
   const statusCode = statusOf(error)
-  if (error instanceof SiteClosedHttpError && errorForm(accept) === 'text/html') {
-    return answerPage(statusCode, error.headers, error.page.render(), error.page.language)
+  if (error instanceof SiteClosedHttpError && site !== undefined && errorForm(accept) === 'text/html') {
+    const page = renderClosedPage(error.closure, site.name, site.locale, error.signIn)
+    return answerPage(statusCode, error.headers, page, languageOfWords(site.locale))
   }
   const isForClients = error instanceof ServiceUnavailableHttpError || error instanceof SiteClosedHttpError
   const detail = statusCode < 500 || isForClients ? error.message : 'Internal Server Error'
@@ -121,14 +124,9 @@ function render(type: ErrorType, status: number, title: string, detail: string, 
     case 'text/plain':
       return `${onOneLine(detail)}\n`
     default:
-      return JSON.stringify(problemOf(status, title, detail, advice?.members))
+      // A problem with its extension members (RFC 9457, section 3.2).
+      return JSON.stringify({ type: 'about:blank', title, status, detail, ...advice?.members })
   }
-}
-
-/** A problem with its extension members (RFC 9457, section 3.2). */
-function problemOf(status: number, title: string, detail: string, members: HttpError['members']) {
-  const problem = { type: 'about:blank', title, status, detail }
-  return members === undefined ? problem : { ...problem, ...members }
 }
 
 function headersFor(type: string): ErrorAnswer['headers'] {

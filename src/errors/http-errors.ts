@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { VisitorWords } from '../pages/visitor-words.ts'
 import { program } from '../program.ts'
+import type { Closure } from '../records/closure.ts'
 
 /** What the user can do about an error: a link on its page. */
 export interface Remedy {
@@ -196,26 +197,19 @@ export class ServiceUnavailableHttpError extends HttpError {
   }
 }
 
-/** A page in the visitor's language, in place of the usual one for an error. */
-export interface OwnPage {
-  /** A BCP 47 tag. */
-  language: string
-  render: () => string
-}
-
 /** The license is not valid now, so that only admins see the site. */
 export class SiteClosedHttpError extends HttpError {
-  readonly page: OwnPage
+  readonly closure: Closure
+  /** The address of the sign-in page. */
+  readonly signIn: string
 
-  /**
-   * @param statusCode 410 if the site has closed for good
-   * @param page what browsers show
-   * @param opensIn in seconds, if that is known
-   */
-  constructor(statusCode: 410 | 503, message: string, page: OwnPage, opensIn?: number) {
+  constructor(message: string, closure: Closure, signIn: string) {
     // In seconds and not as a date, so that the client's clock does not matter (RFC 9110, section 10.2.3).
-    super(statusCode, message, opensIn === undefined ? {} : { headers: { 'retry-after': String(Math.ceil(opensIn)) } })
-    this.page = page
+    const opensIn = closure.reason === 'asleep' ? Math.ceil((closure.until.getTime() - Date.now()) / 1000) : undefined
+    const headers = opensIn === undefined ? noHeaders : { 'retry-after': String(opensIn) }
+    super(closure.reason === 'ended' ? 410 : 503, message, { headers })
+    this.closure = closure
+    this.signIn = signIn
   }
 }
 

@@ -221,7 +221,7 @@ function fieldError(error: FailedKeyword): FieldError {
   if (keyword === 'required') return about(String(params['missingProperty']), 'is missing')
   if (keyword === 'additionalProperties') {
     const field = shortened(String(params['additionalProperty']))
-    return { field, message: `${JSON.stringify(field)} is not a known field` }
+    return { field, message: `${quote(String(params['additionalProperty']))} is not a known field` }
   }
   return path === '' ? { field: '', message: `The value ${predicateOf(error)}` } : about(path, predicateOf(error))
 }
@@ -235,9 +235,14 @@ function about(field: string, predicate: string): FieldError {
   return { field, message: `${field} ${predicate}` }
 }
 
-/** Cuts a client's text short, so that the message fits into a line. */
+/** Cuts a name from a client or a file short, so that the message fits into a line. */
 function shortened(name: string): string {
   return name.length > 60 ? `${name.slice(0, 60)}…` : name
+}
+
+/** Quotes such a name. */
+export function quote(name: string): string {
+  return JSON.stringify(shortened(name))
 }
 
 const typeNames: Record<string, string> = {

@@ -3,9 +3,15 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import * as portico from '../../index.ts'
 import { allSeriesWith, migrate } from '../../src/database/migrate.ts'
-import { build } from '../support/build.ts'
-import { addLanguage, addLicense, addLicenseType, addUser, testPassword } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import {
+  addLanguage,
+  addLicense,
+  addLicenseType,
+  addUser,
+  build,
+  openTestDatabase,
+  testPassword,
+} from '../support/site.ts'
 import { testAccessibility } from './accessibility.ts'
 import { launch, testInChromium } from './chromium.ts'
 import { lookAt } from './look-at.ts'

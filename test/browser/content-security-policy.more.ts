@@ -5,11 +5,9 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
-import { build } from '../support/build.ts'
+import { addLicense, addUser, build, openTestDatabase, testPassword } from '../support/site.ts'
 import { everythingStored, profiledApp } from '#profiler/test/profiled-app'
 import { makeFolder } from '../support/folder.ts'
-import { addLicense, addUser, testPassword } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 import { launch, testInChromium } from './chromium.ts'
 
 await testInChromium('pages keep to their policies', testInBrowser)

@@ -1,9 +1,7 @@
 import { chromium } from 'playwright-core'
 import t from 'tap'
 import { seed } from '../../src/database/migrate.ts'
-import { build } from '../support/build.ts'
-import { addUser, testPassword } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addUser, build, openTestDatabase, testPassword } from '../support/site.ts'
 import { launchOptions, testInChromium } from './chromium.ts'
 import { lookAt } from './look-at.ts'
 

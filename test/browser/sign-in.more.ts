@@ -1,9 +1,7 @@
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { build } from '../support/build.ts'
+import { addLicense, addUser, build, openTestDatabase, testPassword } from '../support/site.ts'
 import { makeFolder } from '../support/folder.ts'
-import { addLicense, addUser, testPassword } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 import { launchOptions, testInChromium } from './chromium.ts'
 import { lookAt } from './look-at.ts'
 

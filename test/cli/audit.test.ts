@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { systemUserOf } from '../../cli/terminal.ts'
 import { contentOf, emptyingTest, exportLines, removeRecords } from '../support/backup-records.ts'
-import { addLicense, addUser } from '../support/records.ts'
+import { addLicense, addUser, openTestDatabase } from '../support/site.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
@@ -13,7 +12,6 @@ const { type, json, print, refusal } = commandsOn(database, { systemUser: 'keepe
 const test = emptyingTest(t, database)
 
 const lines = async (options = '') => await json(`audit ${options}`)
-const idsOf = async (options: string) => (await lines(options)).map(({ record_id: id }) => id)
 
 /** Imports languages. */
 async function importLanguages(records: readonly object[], options = '') {
@@ -246,37 +244,6 @@ test('the table has a row for each line, and nothing in it controls the terminal
     '',
   ])
   t.notMatch(table, /[^\P{Cc}\n]/u)
-})
-
-test('more lines than a query reads are listed once each, up to the limit', async t => {
-  await sql`
-    insert into audit (via, "table", record_id, action, after)
-    select 'command', 'museums', n, 'add', '{}' from generate_series(1, 1200) n`.execute(db)
-  const newest = Array.from({ length: 1100 }, (_, index) => String(1200 - index))
-  t.strictSame(await idsOf('--limit 1100'), newest)
-  t.equal((await lines()).length, 50)
-  t.equal((await lines('--limit 9999')).length, 1200)
-  t.equal((await print('audit --limit 600')).split('\n').filter(row => row.startsWith('at ')).length, 1)
-})
-
-test('options select lines by record, user, way, action and time', async t => {
-  await addLines(
-    { action: 'add', table: 'licenses', record_id: '1', actor: 'root', after: {} },
-    { action: 'remove', record_id: '2', via: 'api', user_id: '99', actor: 'gone@museum.test', before: {} },
-    { action: 'add', record_id: '3', at: '2026-02-01T00:00:00Z', after: {} },
-  )
-  for (const [options, found] of [
-    ['--table museums', ['3', '2']],
-    ['--table museums --record-id 2', ['2']],
-    ['--actor gone@museum.test', ['2']],
-    ['--user-id 99', ['2']],
-    ['--via api', ['2']],
-    ['--action add', ['3', '1']],
-    ['--at-from 2026-02-01', ['3']],
-    ['--at-until 2026-02-01 --sort id', ['1', '2']],
-  ] as const) {
-    t.strictSame(await idsOf(options), found, options)
-  }
 })
 
 t.test('who runs a command is named by the environment, or by their number', async t => {

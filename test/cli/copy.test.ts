@@ -4,7 +4,8 @@ import t from 'tap'
 import { openDatabase as open } from '../../src/database/database.ts'
 import { contentOf, fillDatabase } from '../support/backup-records.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { createDatabase, openTestDatabase, serverUrl } from '../support/test-database.ts'
+import { openTestDatabase } from '../support/site.ts'
+import { createDatabase, serverUrl } from '../support/test-database.ts'
 import { serveWire } from '../support/wire-server.ts'
 
 const database = await openTestDatabase(t)

@@ -10,7 +10,8 @@ import { writePrivateFile } from '../../cli/files.ts'
 import { contentOf, exportLines, fillDatabase } from '../support/backup-records.ts'
 import { makeFolder } from '../support/folder.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { openTestDatabase, serverUrl } from '../support/test-database.ts'
+import { openTestDatabase } from '../support/site.ts'
+import { serverUrl } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

@@ -6,13 +6,10 @@ import { openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
 import { formats } from '../../src/records/validation.ts'
 import { breakTable, breakTransactions } from '../support/broken-database.ts'
-import { build } from '../support/build.ts'
+import { addUser, build, heardOf, openTestDatabase, signIn } from '../support/site.ts'
 import { makeFolder } from '../support/folder.ts'
-import { heardOf } from '../support/heard.ts'
-import { addUser } from '../support/records.ts'
 import { commandsOn, inPieces } from '../support/run-command.ts'
-import { signIn } from '../support/sign-in.ts'
-import { createDatabase, openTestDatabase, serverUrl } from '../support/test-database.ts'
+import { createDatabase, serverUrl } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

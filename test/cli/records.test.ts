@@ -3,9 +3,9 @@ import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
 import { breakTable } from '../support/broken-database.ts'
-import { addLicense, addUser } from '../support/records.ts'
+import { addLicense, addUser, openTestDatabase } from '../support/site.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { createDatabase, makeEmbeddedFolder, openTestDatabase, serverUrl } from '../support/test-database.ts'
+import { createDatabase, makeEmbeddedFolder, serverUrl } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
@@ -146,23 +146,6 @@ t.test('a list is one table of all records, or of as many as requested', async t
   t.equal(rows.length, 1 + 1 + 1100)
   for (const limit of [500, 600]) t.equal((await json(`museum list --license-id 3 --limit ${limit}`)).length, limit)
   await sql`delete from museums where name like 'Museum 1%' or license_id = 3 and name <> 'The Depot'`.execute(db)
-})
-
-t.test('a list of users has all users', async t => {
-  const emails = Array.from({ length: 1100 }, (_, index) => `many-${1000 + index}@museum.test`)
-  const users = emails.map(email => ({ email, password_hash: '' }))
-  await db.insertInto('users').values(users).execute()
-  const [heading, ...rows] = (await print('user list')).trimEnd().split('\n')
-  t.match(heading, /^id +email +admin/)
-  t.strictSame(
-    rows.slice(1).map(row => row.split(/ +/)[1]),
-    emails,
-  )
-  t.match(await json('user list'), [
-    { email: 'admin@museum.test', admin: true },
-    { email: emails[0], admin: false },
-  ])
-  await db.deleteFrom('users').where('email', 'like', 'many-%').execute()
 })
 
 t.test('a list has only the records that all options describe', async t => {

@@ -3,9 +3,8 @@ import { seed } from '../../src/database/migrate.ts'
 import { formats } from '../../src/records/validation.ts'
 import { contentOf } from '../support/backup-records.ts'
 import { makeFolder } from '../support/folder.ts'
-import { addUser } from '../support/records.ts'
+import { addUser, openTestDatabase } from '../support/site.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await seed(database.db)

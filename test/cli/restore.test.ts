@@ -7,13 +7,10 @@ import { openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
 import { contentOf, emptyingTest, exportLines, fillDatabase, removeRecords } from '../support/backup-records.ts'
 import { breakTable, breakTransactions } from '../support/broken-database.ts'
-import { build } from '../support/build.ts'
+import { addUser, build, heardOf, openTestDatabase, signIn, testPassword } from '../support/site.ts'
 import { makeFolder } from '../support/folder.ts'
-import { heardOf } from '../support/heard.ts'
-import { addUser, testPassword } from '../support/records.ts'
 import { commandsOn, inPieces, runCommand } from '../support/run-command.ts'
-import { signIn } from '../support/sign-in.ts'
-import { makeEmbeddedFolder, openTestDatabase, serverUrl } from '../support/test-database.ts'
+import { makeEmbeddedFolder, serverUrl } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

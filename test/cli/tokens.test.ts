@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
 import { sql } from 'kysely'
-import { addLicense, addUser } from '../support/records.ts'
+import { addLicense, addUser, openTestDatabase } from '../support/site.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const me = 'me@museum.test'
 const other = 'other@museum.test'

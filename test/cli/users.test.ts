@@ -1,12 +1,8 @@
 import { PassThrough } from 'node:stream'
 import t, { type Test } from 'tap'
 import { endWithOutput } from '../../cli/terminal.ts'
-import { build } from '../support/build.ts'
-import { heardOf } from '../support/heard.ts'
-import { addLicense, addUser, testPassword } from '../support/records.ts'
+import { addLicense, addUser, build, heardOf, openTestDatabase, signIn, testPassword } from '../support/site.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

@@ -5,16 +5,21 @@ import { mock } from 'node:test'
 import { sql } from 'kysely'
 import t from 'tap'
 import { addToken, tokenCommand } from '../support/api-token.ts'
-import { build } from '../support/build.ts'
+import {
+  addLicense,
+  addUser,
+  build,
+  hearAll,
+  heardOf,
+  newAddress,
+  openTestDatabase,
+  problemOf,
+  signIn,
+} from '../support/site.ts'
 import { stopClock } from '../support/clock.ts'
-import { hearAll, heardOf } from '../support/heard.ts'
 import { keepLog } from '../support/log.ts'
-import { problemOf } from '../support/problem.ts'
-import { addLicense, addUser } from '../support/records.ts'
 import { sendBytes } from '../support/send-bytes.ts'
 import { hearQueries } from '../support/sent-queries.ts'
-import { newAddress, signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const host = 'museum.test'
 const admin = 'admin@museum.test'

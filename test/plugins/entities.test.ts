@@ -1,11 +1,9 @@
 import { once } from 'node:events'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
+import { addLicense, addUser, build, signIn } from '../support/site.ts'
 import { makeFolder } from '../support/folder.ts'
 import { keepLog } from '../support/log.ts'
-import { addLicense, addUser } from '../support/records.ts'
-import { signIn } from '../support/sign-in.ts'
 import { createDatabase, serverUrl } from '../support/test-database.ts'
 import { serveWire } from '../support/wire-server.ts'
 

@@ -1,11 +1,8 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
+import { addLicense, build, openTestDatabase, problemOf } from '../support/site.ts'
 import { keepLog } from '../support/log.ts'
-import { problemOf } from '../support/problem.ts'
-import { addLicense } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test', name: 'House & <Home>' })

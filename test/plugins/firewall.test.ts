@@ -5,13 +5,19 @@ import type { FastifyInstance } from 'fastify'
 import { Changes } from '../../src/database/changes.ts'
 import { hashPassword } from '../../src/sign-in/passwords.ts'
 import { lifetimes, type SessionToken, SessionTokens } from '../../src/sign-in/session-token.ts'
-import { build } from '../support/build.ts'
+import {
+  addLicense,
+  addUser,
+  build,
+  cookieOf,
+  heardOf,
+  openTestDatabase,
+  setCookieOf,
+  signIn,
+  testPassword,
+} from '../support/site.ts'
 import { stopClock } from '../support/clock.ts'
-import { heardOf } from '../support/heard.ts'
-import { addLicense, addUser, testPassword } from '../support/records.ts'
 import { type SessionSecrets, signSession } from '../support/session.ts'
-import { cookieOf, setCookieOf, signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 import { hearQueries } from '../support/sent-queries.ts'
 
 const host = 'protected.test'

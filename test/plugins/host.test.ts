@@ -1,10 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
-import { heardOf } from '../support/heard.ts'
-import { addLicense } from '../support/records.ts'
+import { addLicense, build, heardOf, openTestDatabase } from '../support/site.ts'
 import { sendBytes } from '../support/send-bytes.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await database.db.deleteFrom('licenses').execute()

@@ -1,9 +1,6 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
-import { heardOf } from '../support/heard.ts'
-import { addLanguage, addLicense } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addLanguage, addLicense, build, heardOf, openTestDatabase } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 const id = await addLicense(database, { domain: 'museum.test', languages: ['de', 'en', 'zh-Hant', 'pt-BR'] })

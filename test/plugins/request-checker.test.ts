@@ -1,9 +1,6 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
-import { problemOf } from '../support/problem.ts'
-import { addLicense } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addLicense, build, openTestDatabase, problemOf } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })

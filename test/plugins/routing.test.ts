@@ -1,11 +1,8 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
-import { problemOf } from '../support/problem.ts'
-import { addLicense } from '../support/records.ts'
+import { addLicense, build, openTestDatabase, problemOf } from '../support/site.ts'
 import { sendBytes } from '../support/send-bytes.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })

@@ -1,13 +1,9 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
-import { build } from '../support/build.ts'
+import { addLicense, addUser, build, hearAll, heardOf, openTestDatabase, signIn } from '../support/site.ts'
 import { stopClock } from '../support/clock.ts'
-import { hearAll, heardOf } from '../support/heard.ts'
-import { addLicense, addUser } from '../support/records.ts'
 import { hearQueries } from '../support/sent-queries.ts'
-import { signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const day = 24 * 60 * 60 * 1000

@@ -1,8 +1,7 @@
 import { expectProfile, profiled } from 'fastify-profiler/testing'
 import t from 'tap'
 import { buildDebugged } from '../plugins/debug/panels/panels.ts'
-import { addLicense } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addLicense, openTestDatabase } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 const museums = Array.from({ length: 20 }, (_, index) => `Museum ${index}`)

@@ -1,9 +1,5 @@
 import t from 'tap'
-import { build } from '../support/build.ts'
-import { heardOf } from '../support/heard.ts'
-import { addLicense, addUser } from '../support/records.ts'
-import { cookieOf, signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addLicense, addUser, build, cookieOf, heardOf, openTestDatabase, signIn } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 const id = await addLicense(database, {

@@ -2,12 +2,19 @@ import { once } from 'node:events'
 import { request as startRequest } from 'node:http'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../support/build.ts'
+import {
+  addLicense,
+  addUser,
+  build,
+  cookieOf,
+  newAddress,
+  openTestDatabase,
+  setCookieOf,
+  signIn,
+  testPassword,
+} from '../support/site.ts'
 import { stopClock } from '../support/clock.ts'
 import { buildDebugged } from '../plugins/debug/panels/panels.ts'
-import { addLicense, addUser, testPassword } from '../support/records.ts'
-import { cookieOf, newAddress, setCookieOf, signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const host = 'protected.test'
 const email = 'member@museum.test'

@@ -1,11 +1,17 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { build } from '../support/build.ts'
+import {
+  addLicense,
+  addUser,
+  build,
+  canSignIn,
+  openTestDatabase,
+  postForm,
+  signIn,
+  testPassword,
+} from '../support/site.ts'
 import { keepLog } from '../support/log.ts'
-import { addLicense, addUser, testPassword } from '../support/records.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { canSignIn, postForm, signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const host = 'museum.test'
 const database = await openTestDatabase(t)

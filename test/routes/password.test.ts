@@ -1,10 +1,19 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { addToken } from '../support/api-token.ts'
-import { build } from '../support/build.ts'
-import { addLicense, addUser, testPassword } from '../support/records.ts'
-import { canSignIn, cookieOf, newAddress, postForm, setCookieOf, signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import {
+  addLicense,
+  addUser,
+  build,
+  canSignIn,
+  cookieOf,
+  newAddress,
+  openTestDatabase,
+  postForm,
+  setCookieOf,
+  signIn,
+  testPassword,
+} from '../support/site.ts'
 
 const host = 'museum.test'
 const database = await openTestDatabase(t)

@@ -2,9 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { createEntities } from '../../src/entities.ts'
 import { EntityCache } from '../../src/cache/entity-cache.ts'
-import { heardOf } from '../support/heard.ts'
-import { addLicense, addLicenseType } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addLicense, addLicenseType, heardOf, openTestDatabase } from '../support/site.ts'
 import { hearQueries } from '../support/sent-queries.ts'
 
 const database = await openTestDatabase(t)

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { greet } from '../../src/greeting.ts'
-import { build } from '../support/build.ts'
-import { addLicense, addUser, type LicenseRecord } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addLicense, addUser, build, type LicenseRecord, openTestDatabase } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 

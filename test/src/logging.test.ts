@@ -2,11 +2,8 @@ import { PassThrough } from 'node:stream'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { loggerOptions } from '../../src/logging.ts'
-import { build } from '../support/build.ts'
+import { addLicense, addUser, build, openTestDatabase, signIn } from '../support/site.ts'
 import { keepLog } from '../support/log.ts'
-import { addLicense, addUser } from '../support/records.ts'
-import { signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const host = 'museum.test'

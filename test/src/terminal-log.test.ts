@@ -2,9 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { loggerOptions } from '../../src/logging.ts'
 import { terminalLog } from '../../src/terminal-log.ts'
-import { build } from '../support/build.ts'
-import { addLicense } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addLicense, build, openTestDatabase } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })

@@ -4,12 +4,8 @@ import t from 'tap'
 import { type TProperties, Type } from 'typebox'
 import { allSeriesWith, migrate } from '../../src/database/migrate.ts'
 import * as portico from '../../index.ts'
-import { asking } from '../support/api.ts'
-import { build } from '../support/build.ts'
-import { addLicense, addUser } from '../support/records.ts'
+import { addLicense, addUser, asking, build, openTestDatabase, signIn } from '../support/site.ts'
 import { commandsOn } from '../support/run-command.ts'
-import { signIn } from '../support/sign-in.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 
 /** Describes records of a table called like them. People know them by their first required field. */
 function describe(name: string, plural: string, required: TProperties, more: object = {}, optional: TProperties = {}) {

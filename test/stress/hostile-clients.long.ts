@@ -4,9 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { admin, soak } from './all-uses.ts'
 import { fuzz } from './hostile-clients.ts'
 import { seed } from '../../src/database/migrate.ts'
-import { build } from '../support/build.ts'
-import { addUser } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { addUser, build, openTestDatabase } from '../support/site.ts'
 
 const database = await openTestDatabase(t)
 await seed(database.db)

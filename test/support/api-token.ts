@@ -1,5 +1,5 @@
 import type { Database } from '../../src/database/database.ts'
-import { heardOf } from './heard.ts'
+import { heardOf } from './site.ts'
 import { commandsOn } from './run-command.ts'
 
 let tokens = 0

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { addLicense, addUser } from './records.ts'
+import { addLicense, addUser } from './site.ts'
 import { commandsOn } from './run-command.ts'
 
 /** The lines of an export. */

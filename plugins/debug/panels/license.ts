@@ -43,8 +43,7 @@ export function licensePanel(verdicts: VerdictLog, reads: ReadLog): Panel<Licens
       const read = reads.of(recorder)?.first.find(({ table }) => table === 'licenses')
       return {
         domain: request.domain ?? '',
-        lookup: lookupOf(verdict, request.license ?? null),
-        reason: reasonOf(verdict),
+        ...lookupOf(verdict, request.license ?? null),
         row: request.license ?? null,
         validity: request.license ? validityOf(checked.get('validity')) : null,
         outcome: read?.outcome ?? null,
@@ -89,29 +88,16 @@ function validityOf(verdict: TimedVerdict | undefined): CheckedValidity | null {
   return verdict === undefined ? null : { isRefused: verdict.outcome === 'refused', reason: verdict.reason }
 }
 
-function lookupOf(verdict: TimedVerdict | undefined, license: License | null): LicenseData['lookup'] {
+function lookupOf(verdict: TimedVerdict | undefined, license: License | null): Pick<LicenseData, 'lookup' | 'reason'> {
   switch (verdict?.outcome) {
     case undefined:
-      return 'never'
+      return { lookup: 'never', reason: 'The request was refused before the license lookup.' }
     case 'waiting':
-      return 'unfinished'
+      return { lookup: 'unfinished', reason: 'The request ended before the lookup did.' }
     case 'refused':
-      return 'failed'
+      return { lookup: 'failed', reason: 'The lookup failed, so it is unknown whether the host has a license.' }
     case 'passed':
-      return license === null ? 'none' : 'found'
-  }
-}
-
-function reasonOf(verdict: TimedVerdict | undefined): string {
-  switch (verdict?.outcome) {
-    case undefined:
-      return 'The request was refused before the license lookup.'
-    case 'waiting':
-      return 'The request ended before the lookup did.'
-    case 'refused':
-      return 'The lookup failed, so it is unknown whether the host has a license.'
-    case 'passed':
-      return verdict.reason
+      return { lookup: license === null ? 'none' : 'found', reason: verdict.reason }
   }
 }
 

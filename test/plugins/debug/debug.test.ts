@@ -5,10 +5,8 @@ import { securityPanel } from '../../../plugins/debug/panels/security.ts'
 import profiler, { profiledOptions } from 'fastify-profiler'
 import { ReadLog } from '../../../plugins/debug/reads.ts'
 import { VerdictLog } from '../../../plugins/debug/verdict-log.ts'
-import { build } from '../../support/build.ts'
+import { addLicense, build, openTestDatabase } from '../../support/site.ts'
 import { makeFolder } from '../../support/folder.ts'
-import { addLicense } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
 import { buildDebugged, panelOf, readPanel, withoutProfile } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)

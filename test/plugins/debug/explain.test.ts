@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { addLicense } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addLicense, openTestDatabase } from '../../support/site.ts'
 import { buildDebugged } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)

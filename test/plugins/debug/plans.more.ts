@@ -3,7 +3,7 @@ import pg from 'pg'
 import t from 'tap'
 import { planCases, planTables, wrongVerdicts } from '#profiler/test/plans'
 import { plainApp } from '#profiler/test/profiled-app'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { openTestDatabase } from '../../support/site.ts'
 
 const database = await openTestDatabase(t)
 const { db, pool } = database

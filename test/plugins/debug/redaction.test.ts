@@ -6,11 +6,8 @@ import t, { type Test } from 'tap'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import type { DatabaseUse } from 'fastify-profiler'
 import { makeFolder } from '../../support/folder.ts'
-import { heardOf } from '../../support/heard.ts'
-import { addLicense, addUser, testPassword } from '../../support/records.ts'
+import { addLicense, addUser, heardOf, openTestDatabase, signIn, testPassword } from '../../support/site.ts'
 import { commandsOn } from '../../support/run-command.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
 import { buildDebugged, panelOf, readPanels } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)

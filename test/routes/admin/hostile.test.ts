@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
 import { browse, filledIn } from '../../support/admin-pages.ts'
-import { startApi } from '../../support/api.ts'
+import { startApi } from '../../support/site.ts'
 import { kinds } from '../../../src/records/kinds.ts'
 
 const { app, db, license, adminId, admin, ask, add } = await startApi(t, {

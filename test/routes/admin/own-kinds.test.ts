@@ -4,10 +4,7 @@ import { Type } from 'typebox'
 import * as portico from '../../../index.ts'
 import { allSeriesWith, migrate } from '../../../src/database/migrate.ts'
 import { browse } from '../../support/admin-pages.ts'
-import { build } from '../../support/build.ts'
-import { addLicense, addUser } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addLicense, addUser, build, openTestDatabase, signIn } from '../../support/site.ts'
 
 const halls: portico.RecordKind = portico.recordKind({
   name: 'hall',

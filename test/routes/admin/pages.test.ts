@@ -1,8 +1,6 @@
 import t from 'tap'
-import { startApi } from '../../support/api.ts'
+import { addLanguage, addLicense, addLicenseType, addUser, canSignIn, signIn, startApi } from '../../support/site.ts'
 import { browse, filledIn } from '../../support/admin-pages.ts'
-import { addLanguage, addLicense, addLicenseType, addUser } from '../../support/records.ts'
-import { canSignIn } from '../../support/sign-in.ts'
 import { plainText } from '../../support/forms.ts'
 
 const { app, database, db, license, adminId, admin, visitor, ask, add } = await startApi(t, {
@@ -322,9 +320,7 @@ t.test('the pages speak the language of the visitor, where they have words for i
 
 t.test('a license without languages has pages in the default language, and Dutch gets English ones', async t => {
   await addLicense(database, { domain: 'dutch.test', languages: ['nl'] })
-  const cookie = await import('../../support/sign-in.ts').then(({ signIn }) =>
-    signIn(app, { host: 'dutch.test', email: 'admin@museum.test' }),
-  )
+  const cookie = await signIn(app, { host: 'dutch.test', email: 'admin@museum.test' })
   const { headers, body, text } = await open('/admin/museums/new', { host: 'dutch.test', cookie })
   t.equal(headers['content-language'], 'en')
   t.match(body, '<html lang="en">')

@@ -6,10 +6,7 @@ import rulesets from '@stoplight/spectral-rulesets'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { seed } from '../../../src/database/migrate.ts'
-import { build } from '../../support/build.ts'
-import { addUser } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addUser, build, openTestDatabase, signIn } from '../../support/site.ts'
 
 interface Operation {
   operationId: string

@@ -6,10 +6,8 @@ import { transform } from 'esbuild'
 import openapiTypescript, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import { seed } from '../../../src/database/migrate.ts'
-import { build } from '../../support/build.ts'
+import { addLicenseType, addUser, build, openTestDatabase, testPassword } from '../../support/site.ts'
 import { makeFolder } from '../../support/folder.ts'
-import { addLicenseType, addUser, testPassword } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
 import { uncountedNode } from '../../support/uncounted.ts'
 
 const runFile = promisify(execFile)

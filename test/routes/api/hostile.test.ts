@@ -5,10 +5,7 @@ import t from 'tap'
 import { seed } from '../../../src/database/migrate.ts'
 import { exampleId } from '../../../src/records/fields.ts'
 import { kinds } from '../../../src/records/kinds.ts'
-import { build } from '../../support/build.ts'
-import { addUser } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addUser, build, openTestDatabase, signIn } from '../../support/site.ts'
 
 const database = await openTestDatabase(t)
 await seed(database.db)

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { startApi } from '../../support/api.ts'
-import { addLicenseType } from '../../support/records.ts'
+import { addLicenseType, startApi } from '../../support/site.ts'
 
 const { database, app, ask } = await startApi(t)
 const type = await addLicenseType(database, 'standard')

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { formats } from '../../../src/records/validation.ts'
-import { startApi } from '../../support/api.ts'
-import { addLanguage, addLicense, addLicenseType } from '../../support/records.ts'
+import { addLanguage, addLicense, addLicenseType, startApi } from '../../support/site.ts'
 
 const names = [
   ...['Arsenal', 'arsenal two', 'Armoury', '100% Art', '1000 Arts', 'a_c', 'abc'],

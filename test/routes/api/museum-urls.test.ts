@@ -1,6 +1,6 @@
 import t from 'tap'
 import { formats } from '../../../src/records/validation.ts'
-import { startApi } from '../../support/api.ts'
+import { startApi } from '../../support/site.ts'
 
 const { license, ask, add } = await startApi(t)
 

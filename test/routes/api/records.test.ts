@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { startApi } from '../../support/api.ts'
-import { addLanguage, addLicense, addLicenseType } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
+import { addLanguage, addLicense, addLicenseType, signIn, startApi } from '../../support/site.ts'
 
 const { database, db, app, license, visitor, ask, add, statusOf, valuesOf } = await startApi(t, {
   languages: ['en', 'de'],

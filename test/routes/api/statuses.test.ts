@@ -3,11 +3,16 @@ import t, { type Test } from 'tap'
 import { seed } from '../../../src/database/migrate.ts'
 import { exampleId } from '../../../src/records/fields.ts'
 import { kinds } from '../../../src/records/kinds.ts'
-import { type Asked, asking, type Method } from '../../support/api.ts'
-import { build } from '../../support/build.ts'
-import { addLicense, addUser } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import {
+  addLicense,
+  addUser,
+  type Asked,
+  asking,
+  build,
+  type Method,
+  openTestDatabase,
+  signIn,
+} from '../../support/site.ts'
 
 const database = await openTestDatabase(t)
 await seed(database.db)

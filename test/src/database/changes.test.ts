@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import t from 'tap'
-import { heardOf as heardOfChange } from '../../support/heard.ts'
-import { addLanguage, addLicense } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addLanguage, addLicense, heardOf as heardOfChange, openTestDatabase } from '../../support/site.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

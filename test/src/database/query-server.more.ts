@@ -12,7 +12,7 @@ import { ServiceUnavailableHttpError } from '../../../src/errors/http-errors.ts'
 import { StartError } from '../../../src/errors/start-error.ts'
 import { stopClock } from '../../support/clock.ts'
 import { makeFolder } from '../../support/folder.ts'
-import { heardOf } from '../../support/heard.ts'
+import { heardOf } from '../../support/site.ts'
 import { makeEmbeddedFolder } from '../../support/test-database.ts'
 
 const dataDir = makeEmbeddedFolder(t)

@@ -1,8 +1,6 @@
 import t from 'tap'
 import { seed } from '../../../src/database/migrate.ts'
-import { build } from '../../support/build.ts'
-import { addLanguage, addLicense, addLicenseType } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addLanguage, addLicense, addLicenseType, build, openTestDatabase } from '../../support/site.ts'
 
 t.test('the demonstration records join those that exist', async t => {
   const database = await openTestDatabase(t)

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { addLicense } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addLicense, openTestDatabase } from '../../support/site.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

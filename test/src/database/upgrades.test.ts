@@ -5,10 +5,9 @@ import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../../src/database/database.ts'
 import { allSeriesWith, migrate } from '../../../src/database/migrate.ts'
 import type { Migrations } from '../../../src/database/migrations.ts'
-import { build } from '../../support/build.ts'
-import { addLicense } from '../../support/records.ts'
+import { addLicense, build, openTestDatabase } from '../../support/site.ts'
 import { runCommand } from '../../support/run-command.ts'
-import { createDatabase, openTestDatabase, serverUrl } from '../../support/test-database.ts'
+import { createDatabase, serverUrl } from '../../support/test-database.ts'
 
 // Versions of an application whose migrations differ.
 const first: Migrations = { '0001-visits': { up: db => create(db, 'visits') } }

@@ -1,9 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build, type BuildOptions } from '../../support/build.ts'
-import { addLicense } from '../../support/records.ts'
+import { addLicense, build, type BuildOptions, openTestDatabase } from '../../support/site.ts'
 import { sendBytes } from '../../support/send-bytes.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 for (const domain of ['museum.test', 'gallery.test']) await addLicense(database, { domain })

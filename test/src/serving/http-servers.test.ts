@@ -10,10 +10,8 @@ import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { HttpServers, type HttpServersOptions } from '../../../src/serving/http-servers.ts'
 import * as limits from '../../../src/serving/limits.ts'
-import { build } from '../../support/build.ts'
+import { addLicense, build, openTestDatabase } from '../../support/site.ts'
 import { portOf } from '../../support/port.ts'
-import { addLicense } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })

@@ -2,10 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../../support/build.ts'
-import { addLicense, addUser } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addLicense, addUser, build, openTestDatabase, signIn } from '../../support/site.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })

@@ -2,9 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../../support/build.ts'
-import { addLicense } from '../../support/records.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { addLicense, build, openTestDatabase } from '../../support/site.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ServiceUnavailableHttpError } from '../../../src/errors/http-errors.ts'
 import { Attempts, networkOf } from '../../../src/sign-in/attempts.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { openTestDatabase } from '../../support/site.ts'
 
 const { db } = await openTestDatabase(t)
 const secret = 'of a server'

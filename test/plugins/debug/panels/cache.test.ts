@@ -1,9 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { RequestReads } from '../../../../plugins/debug/reads.ts'
-import { hearAll } from '../../../support/heard.ts'
-import { addLicense } from '../../../support/records.ts'
-import { openTestDatabase } from '../../../support/test-database.ts'
+import { addLicense, hearAll, openTestDatabase } from '../../../support/site.ts'
 import { buildDebugged, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)

@@ -2,8 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { DatabaseUse } from 'fastify-profiler'
-import { addLicense } from '../../../support/records.ts'
-import { openTestDatabase } from '../../../support/test-database.ts'
+import { addLicense, openTestDatabase } from '../../../support/site.ts'
 import { buildDebugged, panelOf } from './panels.ts'
 
 const database = await openTestDatabase(t)

@@ -2,10 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { LicenseData } from '../../../../plugins/debug/panels/license.ts'
-import { hearAll } from '../../../support/heard.ts'
-import { addLicense, addUser } from '../../../support/records.ts'
-import { signIn } from '../../../support/sign-in.ts'
-import { openTestDatabase } from '../../../support/test-database.ts'
+import { addLicense, addUser, hearAll, openTestDatabase, signIn } from '../../../support/site.ts'
 import { type Answered, buildDebugged, leaveDuringRead, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)

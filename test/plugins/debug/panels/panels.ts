@@ -4,7 +4,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../../../src/database/database.ts'
-import { type BuildOptions, build } from '../../../support/build.ts'
+import { build, type BuildOptions } from '../../../support/site.ts'
 import { makeFolder } from '../../../support/folder.ts'
 
 /** The names of all panels, in their order. */

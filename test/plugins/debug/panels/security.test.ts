@@ -3,12 +3,17 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { SecurityData } from '../../../../plugins/debug/panels/security.ts'
 import { addToken } from '../../../support/api-token.ts'
-import { heardOf } from '../../../support/heard.ts'
-import { addLicense, addUser, testPassword } from '../../../support/records.ts'
+import {
+  addLicense,
+  addUser,
+  cookieOf,
+  heardOf,
+  openTestDatabase,
+  signIn,
+  testPassword,
+} from '../../../support/site.ts'
 import { commandsOn } from '../../../support/run-command.ts'
 import { signSession } from '../../../support/session.ts'
-import { cookieOf, signIn } from '../../../support/sign-in.ts'
-import { openTestDatabase } from '../../../support/test-database.ts'
 import { buildDebugged, leaveDuringRead, panelOf, readPanel, readPanels } from './panels.ts'
 
 const database = await openTestDatabase(t)

@@ -2,17 +2,23 @@ import type { FastifyInstance } from 'fastify'
 import { sendFailure } from '../src/errors/send-error.ts'
 import type { HttpServers } from '../src/serving/http-servers.ts'
 
-interface ReadyOptions {
+interface ProbesOptions {
   servers: HttpServers
 }
 
 const retryLater = { 'retry-after': '1' }
+// Probed every few seconds, so their log lines would bury all others.
+const quietly = { logLevel: 'warn' } as const
 
-/** GET /ready: the readiness probe for load balancers. A 503 says why the server takes no requests. */
-export default async function ready(app: FastifyInstance, { servers }: ReadyOptions) {
+/** GET /health, the liveness probe, and GET /ready, by which load balancers learn why the server takes no requests. */
+export default async function probes(app: FastifyInstance, { servers }: ProbesOptions) {
   const { availability, changes } = app.database
 
-  app.get('/ready', { logLevel: 'warn' }, async function tellReadiness(request, reply) {
+  app.get('/health', quietly, async function tellHealth(_request, reply) {
+    return reply.header('cache-control', 'no-store').send({ status: 'alive' })
+  })
+
+  app.get('/ready', quietly, async function tellReadiness(request, reply) {
     const obstacle = obstacleNow()
     if (obstacle !== undefined) return sendFailure(503, obstacle, retryLater, request, reply.varyOn('Accept'))
     return reply.header('cache-control', 'no-store').send({ status: 'ready' })
