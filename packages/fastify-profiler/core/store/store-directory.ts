@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { attempt, propertyOf } from '../foreign-value.ts'
+import { attempt, isRecord, propertyOf } from '../foreign-value.ts'
 import type { Configuration } from '../profile.ts'
 
 /** The folder that holds a store's files. */
@@ -184,5 +184,5 @@ function nameOf(key: string): string {
 }
 
 function isConfiguration(value: unknown, key: string): value is Configuration {
-  return typeof value === 'object' && value !== null && 'key' in value && value.key === key
+  return isRecord(value) && value.key === key
 }
