@@ -57,9 +57,7 @@ export const configurationPanel: BuiltInPanel<string> = {
       {
         section: 'Plugins',
         blocks: [
-          ...(isFile === true
-            ? []
-            : features.flatMap(({ forPlugins }) => (forPlugins ? { text: forPlugins(base) } : []))),
+          ...features.map(({ forPlugins }) => !isFile && forPlugins !== undefined && { text: forPlugins(base) }),
           pluginTree(plugins),
         ],
       },

@@ -65,7 +65,7 @@ function errorFacts(context: ViewContext): Fact[] {
   return [
     ['Time', formatDuration(profile.duration)],
     ...causeFacts(profile),
-    ...(referer === undefined ? [] : [['Linked from', { code: referer }] as const]),
+    ['Linked from', referer === undefined ? null : { code: referer }],
     ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
     ['When', timeText(profile.time)],
   ]

@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { LogLine } from '../../core/profile.ts'
-import { type Block, blocksMarkdown, emptyBlocks } from '../../core/view/block.ts'
+import { type Block, type Blocks, blocksMarkdown, emptyBlocks } from '../../core/view/block.ts'
 import { statusText } from '../../core/view/elements.ts'
 import { blocks, code, plain } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
@@ -17,7 +17,7 @@ interface FailureSection {
   count?: number
   /** The panel that has it in full. */
   panel: string
-  blocks: readonly Block[]
+  blocks: Blocks
 }
 
 /** The sections of a failed request, on its error page, in the profiler and as a text. */
@@ -41,8 +41,8 @@ export function failureSections(context: ViewContext): FailureSection[] {
       count: exceptions.length,
       panel: 'exception',
       blocks: [
-        ...(crash === undefined ? [] : [{ notice: crashText(crash), tone: 'error' as const }]),
-        ...(failed === null ? [] : [failedQuerySection(failed, context)]),
+        crash !== undefined && { notice: crashText(crash), tone: 'error' },
+        failed && failedQuerySection(failed, context),
         ...(exceptions.length === 0
           ? emptyBlocks(`No exception was ${isSilentFailure(profile) ? 'seen' : 'thrown'}.`)
           : exceptionBlocks(profile, context)),

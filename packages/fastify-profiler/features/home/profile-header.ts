@@ -51,9 +51,9 @@ ${renderFacts(facts, context)}
 function profileFacts(profile: Profile, seen: Inline, when: Inline): Fact[] {
   const outcome = outcomeText(profile.outcome)
   return [
-    ...(outcome === null ? [] : [['Outcome', { badge: outcome, tone: outcomeTone(profile.outcome) }] as const]),
+    ['Outcome', outcome && { badge: outcome, tone: outcomeTone(profile.outcome) }],
     ['Time', formatDuration(profile.duration)],
-    ...(seen === null ? [] : [['Seen', seen] as const]),
+    ['Seen', seen],
     ...features.flatMap(({ facts }) => facts?.(profile) ?? []),
     ['Response', responseText(profile)],
     ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
@@ -65,22 +65,14 @@ function profileFacts(profile: Profile, seen: Inline, when: Inline): Fact[] {
 /** The request that a profile comes from, and those that come from it. */
 function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): Fact[] {
   const { parent } = profile
-  const links = (name: string, requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string) =>
-    requests.length === 0
-      ? []
-      : [[name, requests.map(each => [{ link: textOf(each), to: profileUrl(base, each.token) }, ' '])] as const]
+  const links = (requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string): Inline =>
+    requests.length === 0 ? null : requests.map(each => [{ link: textOf(each), to: profileUrl(base, each.token) }, ' '])
+  const replays = caused.filter(({ isReplay }) => isReplay === true)
+  const others = caused.filter(({ isReplay }) => isReplay !== true)
   return [
-    ...(parent === null ? [] : [[parentName(profile), { link: parent, to: profileUrl(base, parent) }] as const]),
-    ...links(
-      'Subrequests',
-      caused.filter(({ isReplay }) => isReplay !== true),
-      ({ status, method, url }) => `${status} ${method} ${readableUrl(url)}`,
-    ),
-    ...links(
-      'Replays',
-      caused.filter(({ isReplay }) => isReplay === true),
-      ({ status, duration }) => `${status ?? 'none'} · ${formatDuration(duration)}`,
-    ),
+    [parentName(profile), parent && { link: parent, to: profileUrl(base, parent) }],
+    ['Subrequests', links(others, ({ status, method, url }) => `${status} ${method} ${readableUrl(url)}`)],
+    ['Replays', links(replays, ({ status, duration }) => `${status ?? 'none'} · ${formatDuration(duration)}`)],
   ]
 }
 

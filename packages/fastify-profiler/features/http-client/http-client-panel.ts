@@ -54,13 +54,9 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
           ],
         ],
       },
-      ...(calls.length < count
-        ? [
-            {
-              notice: `Listed are the first ${calls.length} of ${counted(count, 'request')}. The totals include all of them.`,
-            },
-          ]
-        : []),
+      calls.length < count && {
+        notice: `Listed are the first ${calls.length} of ${counted(count, 'request')}. The totals include all of them.`,
+      },
       { findings: calls.flatMap(call => failureOf(call)) },
       { html: renderTicks(scale), markdown: '' },
       {

@@ -226,17 +226,11 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
     const { count, queries, repetitions, statements = [] } = data
     return [
       totals(data, context.profile.duration),
-      ...(repetitions.length === 0
-        ? []
-        : [{ findings: repetitions.map(repetition => repetitionFinding(repetition, data.duration)) }]),
-      ...(queries.length < count
-        ? [
-            {
-              notice: `Listed are the first ${queries.length} of ${counted(count, 'query', 'queries')}. The totals include all of them.`,
-            },
-          ]
-        : []),
-      ...(statements.length > 0 ? [statementTable(statements)] : []),
+      { findings: repetitions.map(repetition => repetitionFinding(repetition, data.duration)) },
+      queries.length < count && {
+        notice: `Listed are the first ${queries.length} of ${counted(count, 'query', 'queries')}. The totals include all of them.`,
+      },
+      statements.length > 0 && statementTable(statements),
       { html: renderQueries(data, context), markdown: blocksMarkdown([queryTable(queries)], context.root) },
     ]
   },
@@ -275,7 +269,7 @@ function totals({ count, duration, failed, rows, shapes, transactions, waited }:
       [`${formatShare(duration, whole)} of the request`.trim(), formatDuration(duration)],
       ['longest wait for a connection', formatDuration(waited)],
       ['rows read or changed', rows.toLocaleString('en')],
-      ...(transactions > 0 ? [[transactions === 1 ? 'transaction' : 'transactions', transactions] as const] : []),
+      [transactions === 1 ? 'transaction' : 'transactions', transactions || null],
     ],
   }
 }

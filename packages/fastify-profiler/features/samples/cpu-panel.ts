@@ -1,7 +1,7 @@
 import type { SourceMap } from 'node:module'
 import type { FastifyInstance } from 'fastify'
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
-import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
+import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { lineText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
@@ -112,8 +112,8 @@ function amountText(kind: Samples['kind'], amount: number): string {
 }
 
 /** How to have a request sampled: by a header, or by a button for the next request to this route. */
-function sampleForms({ base, isFile, profile }: ViewContext): Block[] {
-  if (isFile === true) return []
+function sampleForms({ base, isFile, profile }: ViewContext): Block | null {
+  if (isFile === true) return null
   const { method, routing, token } = profile
   const { matched } = routing
   const armed = matched === null ? null : armedTo(method, matched.url)
@@ -121,7 +121,7 @@ function sampleForms({ base, isFile, profile }: ViewContext): Block[] {
 ${armed !== null && html`<p class="notice">The next request to <code>${method} ${matched?.url}</code> is sampled for its ${armed.kind === 'cpu' ? 'use of the CPU' : 'allocations'}, if it comes before ${renderClock(armed.until)}.</p>`}
 <p>Send it with the header <code>X-Profile: cpu</code> or <code>X-Profile: allocations</code>${matched === null ? '.' : ', or sample the next one:'}</p>
 ${matched !== null && html`<form class="chips" method="post" action="${samplesUrl(base, token)}"><button name="kind" value="cpu">Profile the CPU of the next request to this route</button><button name="kind" value="allocations">Profile the allocations of the next request to this route</button></form>`}</section>`
-  return [{ html: form, markdown: '' }]
+  return { html: form, markdown: '' }
 }
 
 /** The functions that a sampled request spent its time or memory on. */
@@ -133,42 +133,38 @@ export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
     'why' in samples ? { text: 'no samples', tone: 'warning' } : { text: badgeText(samples), tone: 'neutral' },
   view: (samples, context) => [
     ...('why' in samples ? [{ notice: samples.why, tone: 'warning' } as const] : samplesBlocks(samples, context)),
-    ...sampleForms(context),
+    sampleForms(context),
   ],
   empty: context => [
     ...emptyBlocks('This request was not sampled. Samples show which functions use the CPU, or allocate memory.'),
-    ...sampleForms(context),
+    sampleForms(context),
   ],
 }
 
-function samplesBlocks(samples: Samples, context: ViewContext): Block[] {
+function samplesBlocks(samples: Samples, context: ViewContext): Blocks {
   const { charged, hot, others } = samples
   return [
     { text: headline(samples, context.root), look: 'headline' },
     { text: howSampled(samples), look: 'muted' },
-    ...(others.count === 0 ? [] : [{ notice: othersText(others, context.base) }]),
-    ...picture(samples, context),
+    others.count > 0 && { notice: othersText(others, context.base) },
+    picture(samples, context),
     {
       section: ['Hot lines ', { small: 'without what they call' }],
       blocks: [functionTable('Hot lines', hot, samples)],
     },
-    ...(charged.length === 0
-      ? []
-      : [
-          {
-            section: ['Your code ', { small: 'with what it calls in libraries and Node' }],
-            blocks: [functionTable('Your code', charged, samples)],
-          },
-        ]),
+    charged.length > 0 && {
+      section: ['Your code ', { small: 'with what it calls in libraries and Node' }],
+      blocks: [functionTable('Your code', charged, samples)],
+    },
   ]
 }
 
-function picture({ kind, unstored }: Samples, context: ViewContext): Block[] {
+function picture({ kind, unstored }: Samples, context: ViewContext): Block | null {
   const { base, isFile, profile, query, readSamples, root } = context
-  if (unstored !== null) return [{ notice: unstored }]
+  if (unstored !== null) return { notice: unstored }
   const text = readSamples?.() ?? null
   const raw: unknown = text === null ? null : JSON.parse(text)
-  if (!isRawSamples(raw)) return []
+  if (!isRawSamples(raw)) return null
   const file = kind === 'cpu' ? '.cpuprofile' : '.heapprofile'
   const [zoom = ''] = /^[\d.]{1,200}$/.exec(query?.get('zoom') ?? '') ?? []
   const whole = profileUrl(base, profile.token, 'cpu')
@@ -178,13 +174,11 @@ function picture({ kind, unstored }: Samples, context: ViewContext): Block[] {
     root,
     isFile === true ? null : `${whole}&zoom=${zoom && `${zoom}.`}`,
   )
-  return [
-    {
-      html: html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${zoom !== '' && html`<a href="${whole}">All calls</a>`}${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
+  return {
+    html: html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${zoom !== '' && html`<a href="${whole}">All calls</a>`}${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
 ${icicle}</section>`,
-      markdown: '',
-    },
-  ]
+    markdown: '',
+  }
 }
 
 /** The largest part in one sentence. */
