@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Configuration, Profile } from './profile.ts'
+import type { Profile } from './profile.ts'
+import type { Configuration } from './store/store-directory.ts'
 import type { Blocks } from './view/block.ts'
 import type { Place, Tone } from './view/elements.ts'
 import type { Recorder } from './watch/recorder.ts'

@@ -1,5 +1,5 @@
 import type { ToolbarCard } from '../../core/panel.ts'
-import type { Exception, Excerpt, Frame, Profile } from '../../core/profile.ts'
+import type { Exception, Frame, Profile } from '../../core/profile.ts'
 import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { locationText, type Place, renderIndent, renderLocation, titled } from '../../core/view/elements.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
@@ -7,7 +7,7 @@ import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock } from '../../core/view/markdown.ts'
 import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
-import { excerptMarkdown, renderExcerpt } from './source-excerpt.ts'
+import { type Excerpt, excerptMarkdown, renderExcerpt } from './source-excerpt.ts'
 
 /** The index of the error that has ended the process, or else of the first. */
 export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {

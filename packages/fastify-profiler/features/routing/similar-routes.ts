@@ -1,7 +1,7 @@
 import FindMyWay, { type HTTPMethod, type HTTPVersion } from 'find-my-way'
 import type { Collecting } from '../../core/feature.ts'
 import { attempt, read } from '../../core/foreign-value.ts'
-import type { MatchedRoute, NearMiss, Profile, Route } from '../../core/profile.ts'
+import type { NearMiss, Profile, Route, Routing } from '../../core/profile.ts'
 import { pathOfUrl, requestHost } from '../../core/request-target.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
@@ -184,7 +184,7 @@ export function collectRouting({ exchange, mask, route, routes }: Collecting): P
   if (route === null) {
     return { routing: { matched: null, nearMisses: nearMissesOf(exchange, routes), routes: count } }
   }
-  const matched: MatchedRoute = {
+  const matched: Routing['matched'] = {
     // Defaults for a route that was added before the profiler and is unknown.
     method: [recorder.method],
     url: route.url,

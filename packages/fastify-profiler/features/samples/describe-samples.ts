@@ -1,10 +1,9 @@
 import type { HeapProfiler, Runtime } from 'node:inspector'
-import { originalIn } from '../../core/call-site.ts'
 import type { Collecting } from '../../core/feature.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Profile, toMicroseconds } from '../../core/profile.ts'
 import { cut } from '../../core/view/units.ts'
-import { sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
+import { resolveLocation, sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
 import type { FunctionUse, Samples } from './samples.ts'
 import { type RawSamples, samplingIntervals, samplingOf } from './sampling.ts'
@@ -101,7 +100,7 @@ export function readLines({ samples }: Profile): Pick<Profile, 'samples'> {
 
 function withLine(use: FunctionUse, files: SourceTexts): FunctionUse {
   if (use.location === null || use.kind === 'node') return use
-  const location = originalIn(sourceOf(use.location.file, files)?.map, use.location) ?? use.location
+  const location = resolveLocation(use.location, files)
   const source = sourceOf(location.file, files)?.lines[location.line - 1]
   return { ...use, location, ...(source !== undefined && { source: source.trim() }) }
 }
