@@ -124,7 +124,7 @@ export function outcomeTone(outcome: Outcome): Tone {
   return outcome === 'broken' ? 'error' : 'warning'
 }
 
-/** The tone of a pino level. */
+/** The tone of a pino level: from `warn` and from `error` on. */
 export function levelTone(level: number): Tone {
   if (level >= 50) return 'error'
   if (level >= 40) return 'warning'

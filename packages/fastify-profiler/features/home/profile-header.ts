@@ -1,9 +1,9 @@
 import { features, type ProfileAction, type RelatedProfiles, type Sightings } from '../../core/feature.ts'
-import type { ViewContext } from '../../core/panel.ts'
+import type { Badge, Tone, ToolbarCard, ToolbarItem, ViewContext } from '../../core/panel.ts'
 import type { DatabaseUse, HttpUse, Profile } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { type Fact, type Inline, renderFacts } from '../../core/view/block.ts'
-import { outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
+import { levelTone, outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { profileUrl, readableUrl, searchQuery } from '../../core/view/urls.ts'
@@ -40,7 +40,9 @@ export function renderProfileHeader(context: ViewContext, { actions, caused, see
   const { base, profile } = context
   const facts = [...profileFacts(profile, seen, when), ...relationFacts(profile, caused, base)]
   const tone = statusTone(profile.status)
-  const isSilent = tone === 'good' && (failedCalls(profile).length > 0 || profile.logs.some(({ level }) => level >= 50))
+  const isSilent =
+    tone === 'good' &&
+    (failedCalls(profile).length > 0 || profile.logs.some(({ level }) => levelTone(level) === 'error'))
   return html`<section class="request ${isSilent ? 'warning' : tone}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, 1)}
 ${actions}</div>
@@ -76,13 +78,33 @@ function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base
   ]
 }
 
-/** 23 · 41.8 ms: an error if a call failed, a warning if some were repeated. */
-export function callsFact(name: string, use: DatabaseUse | HttpUse | null): Fact[] {
+type CallUse = DatabaseUse | HttpUse
+
+/** An error if a call failed, a warning if some were repeated. */
+function callsTone(use: CallUse): Tone {
+  if (use.failed > 0) return 'error'
+  return 'repetitions' in use && use.repetitions.length > 0 ? 'warning' : 'neutral'
+}
+
+/** 23 · 41.8 ms. */
+function callsText({ count, duration }: CallUse): string {
+  return `${count.toLocaleString('en')} · ${formatDuration(duration)}`
+}
+
+export function callsFact(name: string, use: CallUse | null): Fact[] {
   if (use === null) return []
-  const { count, duration, failed } = use
-  const text = `${count.toLocaleString('en')} · ${formatDuration(duration)}${failed > 0 ? `, ${failed.toLocaleString('en')} failed` : ''}`
-  if (failed > 0) return [[name, { strong: text, tone: 'error' }]]
-  return [[name, 'repetitions' in use && use.repetitions.length > 0 ? { strong: text, tone: 'warning' } : text]]
+  const { failed } = use
+  const text = `${callsText(use)}${failed > 0 ? `, ${failed.toLocaleString('en')} failed` : ''}`
+  const tone = callsTone(use)
+  return [[name, tone === 'neutral' ? text : { strong: text, tone }]]
+}
+
+export function callsBadge(use: CallUse): Badge {
+  return { text: use.failed > 0 ? `${use.failed} failed` : String(use.count), tone: callsTone(use) }
+}
+
+export function callsItem(label: string, use: CallUse, card: ToolbarCard): ToolbarItem {
+  return { label, value: callsText(use), tone: callsTone(use), card }
 }
 
 function responseText({ response: { bodySize, contentType } }: Profile): string {

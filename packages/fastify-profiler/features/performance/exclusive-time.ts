@@ -132,10 +132,8 @@ function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }
 
 /** The spans that run at a moment. */
 class RunningSpans {
-  /** How many operations of each kind run. */
+  /** How many operations of each kind run; without kinds of which none does. */
   readonly #operations = new Map<TimeKind, number>()
-  /** Of how many kinds they are. */
-  #kinds = 0
   /** Of the operations that run, the one that ends last; so it is with the waits. */
   #operation: Happening | null = null
   #wait: Happening | null = null
@@ -157,8 +155,8 @@ class RunningSpans {
     else if (what === 'wait') this.#wait = lastOf(this.#wait, of, isStart)
     else {
       const count = (this.#operations.get(kind) ?? 0) + change
-      this.#operations.set(kind, count)
-      if (count === Number(isStart)) this.#kinds += change
+      if (count === 0) this.#operations.delete(kind)
+      else this.#operations.set(kind, count)
       this.#operation = lastOf(this.#operation, of, isStart)
     }
   }
@@ -166,7 +164,7 @@ class RunningSpans {
   /** What this moment counts for; null if nothing runs. */
   get owner(): Pick<Happening, 'kind' | 'span'> | null {
     if (this.#operation !== null) {
-      return this.#kinds === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
+      return this.#operations.size === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
     }
     if (this.#blocks > 0) return { kind: 'blocked', span: null }
     return this.#wait ?? this.#functions.at(-1) ?? null

@@ -84,7 +84,7 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
     columns: [
       { label: 'Function' },
       { label: 'Line', kind: 'text' },
-      { label: unitOf(kind), kind: 'number' },
+      { label: kind === 'cpu' ? 'ms' : 'kB', kind: 'number' },
       { label: 'Share', kind: 'number' },
     ],
     rows: uses.map(({ amount, caller, function: name, location, source }) => [
@@ -96,18 +96,10 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
           : [location && ' ', 'called by ', { code: functionName(caller.function) }, ' ', { place: caller.location }],
         source === undefined ? null : [' ', { small: { code: cut(source, longestLine) } }],
       ],
-      amountText(kind, amount),
+      alignNumber(kind === 'cpu' ? amount : amount / 1000),
       formatShare(amount, total),
     ]),
   }
-}
-
-function unitOf(kind: Samples['kind']): string {
-  return kind === 'cpu' ? 'ms' : 'kB'
-}
-
-function amountText(kind: Samples['kind'], amount: number): string {
-  return alignNumber(kind === 'cpu' ? amount : amount / 1000)
 }
 
 /** How to have a request sampled: by a header, or by a button for the next request to this route. */
@@ -128,8 +120,11 @@ export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
   name: 'cpu',
   label: 'CPU',
   read: ({ samples }) => samples ?? null,
-  badge: samples =>
-    'why' in samples ? { text: 'no samples', tone: 'warning' } : { text: badgeText(samples), tone: 'neutral' },
+  badge(samples) {
+    if ('why' in samples) return { text: 'no samples', tone: 'warning' }
+    // The panel's label is that of the CPU.
+    return { text: `${samples.kind === 'cpu' ? '' : 'allocations: '}${totalText(samples)}`, tone: 'neutral' }
+  },
   view: (samples, context) => [
     ...('why' in samples ? [{ notice: samples.why, tone: 'warning' } as const] : samplesBlocks(samples, context)),
     sampleForms(context),
@@ -205,12 +200,6 @@ function howSampled({ duration, external, hot, interval, kind, total }: Samples)
 
 function totalText({ kind, total }: Samples): string {
   return kind === 'cpu' ? formatDuration(total) : formatBytes(total)
-}
-
-/** The panel's label is that of the CPU. */
-function badgeText(samples: Samples): string {
-  const total = totalText(samples)
-  return samples.kind === 'cpu' ? total : `allocations: ${total}`
 }
 
 function othersText({ count, tokens }: OtherRequests, base: string): Inline {

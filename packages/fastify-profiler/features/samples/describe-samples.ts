@@ -29,18 +29,13 @@ function maskSamples(raw: RawSamples, mask: Mask): void {
       frame.functionName = cut(masked(frame.functionName), longestText)
     }
     // Files are shown as those of spans and stacks are.
-    if (!fileUrl.test(frame.url)) frame.url = cut(masked(withoutCode(frame.url)), longestText)
+    if (!fileUrl.test(frame.url)) frame.url = cut(masked(frame.url.replace(/^(data:[^,]*,).+/s, '$1…')), longestText)
   }
 }
 
 function* framesBelow({ callFrame, children }: HeapProfiler.SamplingHeapProfileNode): Generator<Runtime.CallFrame> {
   yield callFrame
   for (const child of children) yield* framesBelow(child)
-}
-
-/** A data: URL without its data. */
-function withoutCode(url: string): string {
-  return url.replace(/^(data:[^,]*,).+/s, '$1…')
 }
 
 const functionsKept = 10
@@ -66,14 +61,12 @@ export function collectSamples({ bounds, exchange, keepSamples, mask }: Collecti
     hot: hotFunctions(calls),
     charged: chargedCode(calls, functionsKept),
     others: { count: othersCount, tokens: [...others] },
-    unstored: isStored ? null : unstoredText(bytes, bounds.samples),
+    unstored: isStored
+      ? null
+      : `The samples have ${bytes} bytes, more than the ${bounds.samples} that are stored with a profile: they were not stored.`,
   }
   if (isStored) keepSamples(text)
   return { samples }
-}
-
-function unstoredText(bytes: number, most: number): string {
-  return `The samples have ${bytes} bytes, more than the ${most} that are stored with a profile: they were not stored.`
 }
 
 /** The functions with the largest amounts of their own. */
