@@ -149,16 +149,14 @@ export function timeText(time: number): Inline {
 }
 
 /** What the profile lacks: data over its bounds, and the profiler's notes. */
-export function renderGaps({ dropped, notes }: Profile): Markup | null {
-  if (dropped.length === 0 && notes.length === 0) return null
-  return html`<ul class="notice" aria-label="Missing data">${dropped.map(
-    drop => html`
-<li>${drop.what}: ${drop.count.toLocaleString('en')} left out. ${drop.why}</li>`,
-  )}${notes.map(
-    note => html`
-<li>${note}</li>`,
-  )}
-</ul>`
+export function renderGaps(profile: Profile): Markup | null {
+  const gaps = [...droppedTexts(profile), ...profile.notes]
+  if (gaps.length === 0) return null
+  return html`<ul class="notice" aria-label="Missing data">${gaps.map(gap => html`\n<li>${gap}</li>`)}\n</ul>`
+}
+
+export function droppedTexts({ dropped }: Profile): string[] {
+  return dropped.map(({ count, what, why }) => `${what}: ${count.toLocaleString('en')} left out. ${why}`)
 }
 
 const mediaTypes: Record<string, string> = {
