@@ -2,13 +2,11 @@
  * Compares optimisations of the profiler with the plain way, in µs of CPU. A profiled request takes 150 or more. Then
  * prints the CPU time of every masker for the text that it takes longest for.
  */
-import { readFileSync } from 'node:fs'
 import { frameIn } from '#profiler/features/exceptions/describe-failures'
 import { parseFrame } from '#profiler/features/exceptions/describe-failures'
 import { findSecrets, searchSecrets } from '#profiler/core/mask/find-secrets'
 import { PrefixIndex } from '#profiler/core/mask/published-secrets'
-import { knownSourceMap } from '#profiler/features/exceptions/source-excerpt'
-import { readSourceMap } from '#profiler/features/exceptions/source-excerpt'
+import { keptSource, readSource } from '#profiler/features/exceptions/source-excerpt'
 import { hostilePieces, learnSpellings, maskers } from '#profiler/test/hostile-texts'
 import { compareCosts } from './compare-costs.ts'
 
@@ -33,8 +31,8 @@ await compareCosts(
 await compareCosts(
   'The source map of a file, remembered',
   500,
-  () => knownSourceMap(import.meta.filename),
-  () => readSourceMap(import.meta.filename, readFileSync(import.meta.filename, 'utf8')),
+  () => keptSource(import.meta.filename),
+  () => readSource(import.meta.filename),
 )
 await compareCosts(
   'A frame of a stack, remembered',

@@ -60,8 +60,7 @@ export { currentRecorder } from './core/watch/current-recorder.ts'
 export { findCaller } from './core/call-site.ts'
 export { profiledLogger, profiledOptions, recordedLogger } from './features/logs/log-recorder.ts'
 export { masked } from './core/mask/known-secrets.ts'
-export { looksSecret } from './core/mask/secret-names.ts'
-export { isSensitiveField } from './core/mask/secret-names.ts'
+export { isSensitiveField, looksSecret } from './core/mask/secret-names.ts'
 export { toMicroseconds } from './core/profile.ts'
 export type {
   Panel,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
+import { parse } from 'node:querystring'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from './bounds.ts'
 import { type Collecting, type CollectingRecorded, features } from './feature.ts'
@@ -12,7 +13,6 @@ import { RequestSecrets, secretsLearned, valuesLearned } from './mask/request-se
 import { thisProcess } from './package-version.ts'
 import {
   type BlockedTime,
-  type Dropped,
   type EventLoopUse,
   type Exception,
   type HeaderLine,
@@ -63,7 +63,7 @@ function countDropped(
   drop('logs', droppedLines, () => `A profile holds ${bounds.logs} log lines.`)
   drop('values', mask.dropped, () => `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.`)
   drop('notes', droppedNotes, () => `A profile holds ${notesKept} notes.`)
-  drop('texts', mask.texts.dropped, () => {
+  drop('texts', mask.droppedTexts, () => {
     return `A profile holds ${bounds.texts} characters in which secrets are looked for.`
   })
   drop('secrets', secrets.dropped, () => `A profile knows ${secretsLearned} secrets. With more, it shows no text.`)
@@ -125,21 +125,15 @@ export function headerOf(lines: readonly HeaderLine[], wanted: string): string |
 /** In the order received. A request made by `injectWS` of @fastify/websocket has no raw headers. */
 function receivedLines({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
   if (!Array.isArray(rawHeaders)) return Object.entries(headers).map(([name, value]) => [name, String(value)])
-  const lines: HeaderLine[] = []
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    lines.push([String(rawHeaders[index]), String(rawHeaders[index + 1])])
-  }
-  return lines
+  return rawHeaders.flatMap((name, index): HeaderLine[] =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : [],
+  )
 }
 
 function sentLines(response: ServerResponse): HeaderLine[] {
-  const lines: HeaderLine[] = []
-  for (const name of response.getHeaderNames()) {
-    const value = response.getHeader(name)
-    if (Array.isArray(value)) for (const item of value) lines.push([name, String(item)])
-    else lines.push([name, String(value)])
-  }
-  return lines
+  return Object.entries(response.getHeaders()).flatMap(([name, value]) =>
+    [value].flat().map((item): HeaderLine => [name, String(item)]),
+  )
 }
 
 /** Learns the secrets in an exchange's headers, URL, body and parameters, and those that panels have named. */
@@ -194,11 +188,7 @@ function eventLoopUse({ loopAtStart, clock }: Recorder, blocked: readonly Blocke
     utilization: Math.round(utilization * 1000) / 1000,
     active: toMicroseconds(active),
     idle: toMicroseconds(loop.idle),
-    blocked: blocked.map(({ start, duration, by }) => ({
-      start: toMicroseconds(start),
-      duration: toMicroseconds(duration),
-      by,
-    })),
+    blocked: [...blocked],
   }
 }
 
@@ -210,6 +200,7 @@ function blockedTimes({ clock, ended }: Recorder): BlockedTime[] {
     .blockedWithin(0, ended ?? clock.now())
     .sort((one, other) => other.duration - one.duration)
     .slice(0, blockedTimesKept)
+    .map(({ start, duration, by }) => ({ start: toMicroseconds(start), duration: toMicroseconds(duration), by }))
     .sort((one, other) => one.start - other.start)
 }
 
@@ -264,7 +255,7 @@ function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPatte
   const headers = headerLinesOf(exchange)
   const secrets = learnSecrets(exchange, headers, parts.secrets, bounds)
   const mask = new Mask(bounds, secrets)
-  const dropped: Dropped[] = []
+  const dropped: Profile['dropped'] = []
   let samples: string | null = null
   const drop: Collecting['drop'] = (what, count, why) => {
     if (count > 0) dropped.push({ what, count, why: why() })
@@ -320,8 +311,8 @@ function collectBare(exchange: Exchange, parts: CollectionParts, failure: string
 function describeRequest(exchange: Exchange, headers: readonly HeaderLine[], mask: Mask): RequestRecord {
   const { recorder, request, received } = exchange
   return {
-    headers: headers.map(line => maskHeader(line, mask.texts)),
-    query: mask.record(queryOf(recorder.url)),
+    headers: headers.map(line => maskHeader(line, mask)),
+    query: mask.record(parse(/\?(.*)/s.exec(recorder.url)?.[1] ?? '', '&', '=', { maxKeys: 0 })),
     params: mask.record(request === null ? null : read(request, 'params')),
     cookies: cookiesOf(headers, mask),
     body: bodyOf(request, mask),
@@ -337,31 +328,14 @@ function bodyOf(request: Exchange['request'], mask: Mask): Json {
 }
 
 function cookiesOf(lines: readonly HeaderLine[], mask: Mask): Record<string, string> {
-  const cookies: Array<[string, string]> = []
-  for (const [name, value] of lines) {
-    if (name.toLowerCase() !== 'cookie') continue
-    for (const pair of value.split(';')) cookies.push([mask.text(pair.replace(/=.*/s, '').trim()), masked])
-  }
-  return Object.fromEntries(cookies)
-}
-
-function queryOf(url: string): Record<string, Json> {
-  const start = url.indexOf('?')
-  if (start === -1) return {}
-  const query = new Map<string, Json>()
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
-    const known = query.get(name)
-    if (known === undefined) query.set(name, value)
-    else if (Array.isArray(known)) known.push(value)
-    else query.set(name, [known, value])
-  }
-  return Object.fromEntries(query)
+  const pairs = lines.flatMap(([name, value]) => (name.toLowerCase() === 'cookie' ? value.split(';') : []))
+  return Object.fromEntries(pairs.map(pair => [mask.text(pair.replace(/=.*/s, '').trim()), masked]))
 }
 
 function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], mask: Mask): ResponseRecord {
   const { answer, recorder } = exchange
   return {
-    headers: headers.map(line => maskResponseHeader(line, recorder.token, mask.texts)),
+    headers: headers.map(line => maskResponseHeader(line, recorder.token, mask)),
     contentType: mask.textOrNull(headerOf(headers, 'content-type')),
     bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
     streamed: answer.streamed,

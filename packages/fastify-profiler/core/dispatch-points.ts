@@ -1,11 +1,4 @@
-import {
-  type DispatchPoint,
-  type DispatchPointName,
-  dispatchPointNames,
-  type Interruption,
-  type Span,
-  toMicroseconds,
-} from './profile.ts'
+import { type DispatchPoint, type DispatchPointName, dispatchPointNames, type Span, toMicroseconds } from './profile.ts'
 
 /** The Fastify hooks of each dispatch point. */
 const hooks: Record<DispatchPointName, string[]> = {
@@ -67,7 +60,7 @@ function describePoint(
   const listeners: number[] = []
   let start = marks.get(name) ?? null
   let end = start
-  let interrupted: Interruption | null = null
+  let interrupted: DispatchPoint['interrupted'] = null
   spans.forEach((span, id) => {
     if (isListener(span, name)) listeners.push(id)
     else if (span.dispatchPoint !== name || span.kind !== 'validation') return

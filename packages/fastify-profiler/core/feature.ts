@@ -7,7 +7,7 @@ import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Mask } from './mask/mask.ts'
 import type { RequestSecrets } from './mask/request-secrets.ts'
 import type { RequestTime } from './intervals.ts'
-import type { Dropped, Exception, LogLine, Profile, Query, Unseen } from './profile.ts'
+import type { Exception, LogLine, Profile, Query, Unseen } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
@@ -212,7 +212,7 @@ export interface CollectingRecorded {
   /** Converts an error as the application's error handler does. */
   toError: (thrown: Error) => Error
   /** Notes that something was left out, unless its count is 0. */
-  drop: (what: Dropped['what'], count: number, why: () => string) => void
+  drop: (what: string, count: number, why: () => string) => void
 }
 
 /** An exchange whose profile is made. */

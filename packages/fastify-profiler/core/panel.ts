@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Configuration, Profile } from './profile.ts'
-import type { Block } from './view/block.ts'
+import type { Profile } from './profile.ts'
+import type { Configuration } from './store/store-directory.ts'
+import type { Blocks } from './view/block.ts'
 import type { Place, Tone } from './view/elements.ts'
 import type { Recorder } from './watch/recorder.ts'
 
@@ -62,9 +63,9 @@ export interface PanelView<Data> {
   badge?(data: Data): Badge | null
   toolbarItem?(data: Data, context: ViewContext): ToolbarItem | null
   /** What the panel shows, in pages and as Markdown. */
-  view(data: Data, context: ViewContext): readonly Block[]
+  view(data: Data, context: ViewContext): Blocks
   /** What stands there without data. Default: that nothing was recorded. */
-  empty?(context: ViewContext): readonly Block[]
+  empty?(context: ViewContext): Blocks
 }
 
 /** A panel of the profiler itself, which reads its data from the profile. */

@@ -28,7 +28,6 @@ export interface Profile {
   host: string | null
   ip: string | null
   protocol: 'http' | 'https'
-  /** HTTP version: "1.1". */
   httpVersion: string
   requestId: string | null
   request: RequestRecord
@@ -47,14 +46,14 @@ export interface Profile {
   process: { id: number; startedAt: number }
   /** The key of this request's Configuration, which many profiles share. */
   configuration: string
-  /** What the bounds left out; empty if nothing was. */
-  dropped: Dropped[]
+  /** What the bounds left out, each with its bound as a sentence; empty if nothing was. */
+  dropped: Array<{ what: string; count: number; why: string }>
   /** Sentences about what the profiler could not record. */
   notes: string[]
   /** What the profiler cannot see of this application. Missing if it sees all. Each has a note, too. */
   unseen?: Unseen[]
-  /** The time that the profiler itself took. */
-  cost: Cost
+  /** Microseconds that the profiler took: while the request ran, after it, and to store the profile before this one. */
+  cost: { trace: number; collect: number; store: number }
   /** Values that panels make searchable by name: { license: "Louvre" }. */
   labels: Record<string, string>
   /** The data of the application's panels, by panel name. */
@@ -108,22 +107,10 @@ export interface Location {
   column: number
 }
 
-/** own: the application's code. module: below node_modules. node: Node itself. */
-export type FrameKind = 'own' | 'module' | 'node'
-
 export interface Frame extends Location {
   function: string | null
-  kind: FrameKind
-  /** Read from disk when viewed, never stored. */
-  excerpt?: Excerpt
-}
-
-export interface Excerpt {
-  /** The number of the first line in `lines`. */
-  first: number
-  lines: string[]
-  /** The line the frame points to. */
-  line: number
+  /** own: the application's code. module: below node_modules. node: Node itself. */
+  kind: 'own' | 'module' | 'node'
 }
 
 /**
@@ -244,18 +231,12 @@ export interface DispatchPoint {
   duration: number | null
   /** Span ids, in the order they ran. */
   listeners: number[]
-  interrupted: Interruption | null
-}
-
-export interface Interruption {
-  /** The span that interrupted it; null if Fastify itself failed (on a malformed URL). */
-  span: number | null
-  /** The index of the exception in `profile.exceptions`; null if a response interrupted it. */
-  exception: number | null
+  /** By which span, null if Fastify itself failed, and with which exception, null if by a response. */
+  interrupted: { span: number | null; exception: number | null } | null
 }
 
 export interface Routing {
-  matched: MatchedRoute | null
+  matched: (Route & { params: Record<string, Json> }) | null
   /** Similar routes at the time of the request, nearest first; empty if a route matched. */
   nearMisses: NearMiss[]
   /** The number of routes at the time of the request. */
@@ -268,7 +249,6 @@ export interface Route {
   host: string | null
   /** The route's version constraint. */
   version?: string
-  /** The handler's name. */
   handler: string
   plugin: string | null
   location: Location | null
@@ -276,19 +256,9 @@ export interface Route {
   hooksTwice?: ReadonlyArray<{ hook: string; name: string; location: Location | null }>
 }
 
-export interface MatchedRoute extends Route {
-  params: Record<string, Json>
-}
-
-/**
- * method: the same path with other methods. slash: the same path with or without a trailing slash. host, version,
- * constraint: the same path under another constraint. parameter: a path parameter does not match the route's pattern.
- * case: the same path in another case. similar: a similar path.
- */
-type NearMissReason = 'method' | 'slash' | 'host' | 'version' | 'constraint' | 'parameter' | 'case' | 'similar'
-
 export interface NearMiss extends Route {
-  reason: NearMissReason
+  /** The same path but for this. parameter: one does not match the route's pattern. */
+  reason: 'method' | 'slash' | 'host' | 'version' | 'constraint' | 'parameter' | 'case' | 'similar'
   /** The case-insensitive edit distance between the requested path and the route's; 1 for `slash`. */
   distance: number
 }
@@ -318,43 +288,43 @@ export interface StatementTotals {
   duration: number
 }
 
-/** One query, masked. */
-export interface Query {
-  /** "postgresql", "mysql", "sqlite", "mongodb", "redis". */
-  system: string
-  sql: string
-  parameters: Json[]
+/** What a query and an HTTP request have in common. */
+interface Call {
   start: number
-  /** Its own time, without the next two; null if the query had not ended when the profile was made. */
+  /** Its own time, without the next; null if it had not ended when the profile was made. */
   duration: number | null
-  /** The wait for a connection. */
-  waited: number
   /** The time in which the event loop was blocked meanwhile. */
   blocked: number
-  /** Of Redis, what a command that reads has found. Null if the query failed or its rows are unknown. */
-  rows: number | null
-  /** Bytes that its connection received for it. Missing if unknown, as for queries that are sent together. */
-  bytes?: number
   error: string | null
   /** The caller; null if no line of the application is known to have sent it. */
   location: Location | null
-  /** The number of its transaction in the request, from 1; null outside transactions. */
-  transaction: number | null
   /** Whether it ended, or had not ended, after the response. Missing if not. */
   isLate?: true
 }
 
+/** One query, masked. Its duration leaves out its wait, too. */
+export interface Query extends Call {
+  /** "postgresql", "mysql", "sqlite", "mongodb", "redis". */
+  system: string
+  sql: string
+  parameters: Json[]
+  /** The wait for a connection. */
+  waited: number
+  /** Of Redis, what a command that reads has found. Null if the query failed or its rows are unknown. */
+  rows: number | null
+  /** Bytes that its connection received for it. Missing if unknown, as for queries that are sent together. */
+  bytes?: number
+  /** The number of its transaction in the request, from 1; null outside transactions. */
+  transaction: number | null
+}
+
 /** A query that ran more often than necessary. */
-export interface Repetition {
+export interface Repetition extends StatementTotals {
   /**
    * loop: one line read with it again and again, for another value each time (N+1). writes: the same, for rows that it
    * changed. duplicate: a read with the same parameters.
    */
   kind: 'loop' | 'writes' | 'duplicate'
-  sql: string
-  count: number
-  /** Total time in milliseconds. */
-  duration: number
   /** The line of a loop with those that called its function; the first few lines of duplicates. */
   locations: Location[]
   /** What to write instead, as a sentence. Missing for duplicates. */
@@ -371,26 +341,18 @@ export interface HttpUse {
   calls: HttpCall[]
 }
 
-export interface HttpCall {
+/** Its duration ends with the response's body. */
+export interface HttpCall extends Call {
   method: string
   url: string
   /** Null if there was no response. */
   status: number | null
   /** Bytes of the response's body, as received; null if unknown. */
   size: number | null
-  start: number
-  /** Until the head of the response; null if there was none. */
+  /** Until the head of the response, without time in which the event loop was blocked; null if there was none. */
   head: number | null
-  /** Until the end of the response's body; null if it had not ended when the profile was made. */
-  duration: number | null
-  /** The time in which the event loop was blocked meanwhile, which the times above leave out. */
-  blocked: number
-  error: string | null
-  location: Location | null
   /** The token of the profile of the called application; null if it sent none. */
   token: string | null
-  /** Whether it ended, or had not ended, after the response. Missing if not. */
-  isLate?: true
 }
 
 export interface EventLoopUse {
@@ -416,35 +378,6 @@ export interface MemoryUse {
   heapUsedAtEnd: number
   heapTotal: number
   heapLimit: number
-}
-
-export interface Dropped {
-  what:
-    'spans' | 'logs' | 'exceptions' | 'frames' | 'headers' | 'values' | 'notes' | 'texts' | 'secrets' | (string & {})
-  count: number
-  /** The bound that was reached, as a sentence. */
-  why: string
-}
-
-/** Microseconds of wall-clock time. */
-interface Cost {
-  /** While the request ran. Includes making an error page or a toolbar, which the request's own times do not. */
-  trace: number
-  /** After the response was sent. */
-  collect: number
-  /** Storing the previous profile. This one's own figure is known too late to be stored in it. */
-  store: number
-}
-
-/** The application's versions, settings, plugins and routes. Many profiles share one. */
-export interface Configuration {
-  key: string
-  versions: Record<string, string>
-  environment: string | null
-  /** Passed in by the application. Nothing is read from the environment. */
-  settings: Record<string, Json>
-  plugins: PluginNode
-  routes: Route[]
 }
 
 export interface PluginNode {

@@ -1,4 +1,4 @@
-import type { Location, Outcome, StatementTotals } from './profile.ts'
+import type { Location, Profile, StatementTotals } from './profile.ts'
 
 /** What a moment of a request was spent on. `several`: operations of different kinds ran at once. */
 export type TimeKind =
@@ -44,19 +44,23 @@ export interface Trouble {
   isEach?: true
 }
 
+/** What a summary has of its profile as it is. */
+type Head =
+  | 'token'
+  | 'parent'
+  | 'isReplay'
+  | 'time'
+  | 'duration'
+  | 'status'
+  | 'outcome'
+  | 'method'
+  | 'url'
+  | 'host'
+  | 'ip'
+  | 'labels'
+
 /** A row of the search results. */
-export interface ProfileSummary {
-  token: string
-  parent: string | null
-  isReplay?: true
-  time: number
-  duration: number
-  status: number | null
-  outcome: Outcome
-  method: string
-  url: string
-  host: string | null
-  ip: string | null
+export interface ProfileSummary extends Pick<Profile, Head> {
   /** The pattern of the matched route. */
   route: string | null
   exception: string | null
@@ -79,7 +83,6 @@ export interface ProfileSummary {
   times: Array<[kind: TimeKind, time: number]>
   /** Bytes of the response's body; null if unknown. */
   size: number | null
-  labels: Record<string, string>
 }
 
 /** The fields of the search form, named as in the query string. */

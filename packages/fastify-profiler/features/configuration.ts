@@ -57,9 +57,7 @@ export const configurationPanel: BuiltInPanel<string> = {
       {
         section: 'Plugins',
         blocks: [
-          ...(isFile === true
-            ? []
-            : features.flatMap(({ forPlugins }) => (forPlugins ? { text: forPlugins(base) } : []))),
+          ...features.map(({ forPlugins }) => !isFile && forPlugins !== undefined && { text: forPlugins(base) }),
           pluginTree(plugins),
         ],
       },
@@ -81,9 +79,9 @@ export const routesQuestion: Question = {
   },
   required: [],
   command: { name: 'routes', takes: '[path]', says: 'the routes, with their lines' },
-  async answer(asked, { archive, root }) {
-    const all = archive.routes()
-    if (all === null) return refusal('No routes are stored. The application has not been ready yet.')
+  async answer(asked, { root, store }) {
+    const all = store.findNewestConfiguration()?.routes
+    if (all === undefined) return refusal('No routes are stored. The application has not been ready yet.')
     const wanted = (asked.text('path') ?? '').toLowerCase()
     const routes = all.filter(({ handler, url }) => `${url}\n${handler}`.toLowerCase().includes(wanted))
     const recorded = routes.length === 0 ? 'None.' : blocksMarkdown([routeList(routes)], root)

@@ -1,4 +1,5 @@
 import { features } from '../core/feature.ts'
+import { levelTone } from '../core/view/elements.ts'
 import { callsFact } from './home/profile-header.ts'
 import { agentCommands } from './agents/agent-commands.ts'
 import { mcpRoutes } from './agents/mcp-routes.ts'
@@ -102,7 +103,7 @@ features.push(
     collect: collectLogs,
     collectLate: collectLogs,
     readSources: clearLogs,
-    summarise: ({ logs }) => ({ logErrors: logs.filter(({ level }) => level >= 50).length }),
+    summarise: ({ logs }) => ({ logErrors: logs.filter(({ level }) => levelTone(level) === 'error').length }),
   },
   {
     name: 'queries',

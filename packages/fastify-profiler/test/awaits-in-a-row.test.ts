@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { HttpCall, Json, Profile, Query } from '../core/profile.ts'
 import { awaitsInARow } from '../features/performance/awaits-in-a-row.ts'
-import { wastefulCalls, RouteAdvice } from '../features/performance/findings.ts'
+import { adviseOnCalls, wastefulCalls } from '../features/performance/findings.ts'
 import { performancePanel } from '../features/performance/performance-panel.ts'
 import { beginQuery } from '../features/queries/queries.ts'
 import { keptLines, profiledApp } from './profiled-app.ts'
-import { context, exampleCall, exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
+import { context, exampleCall, exampleQuery, exampleUse, profile, span, summary } from './views/example-profile.ts'
 
 /** What a handler does, step by step. Each call takes 10 ms unless it says otherwise. */
 class Handler {
@@ -271,17 +271,18 @@ t.test('a loop that is told as N+1 is not told as awaits in a row, too', async t
 
 t.test('one line a route tells of its wasteful calls, with the place and the profile', async t => {
   const said: string[] = []
-  const advice = new RouteAdvice(sentence => said.push(sentence), '/srv/museum')
+  const { written } = adviseOnCalls({ advise: sentence => said.push(sentence), root: '/srv/museum' })
+  const consider = (of: Profile) => written?.(summary(of), of)
   const found = new Handler().query('select 1', [], { duration: 30 }).query('select 2').profile()
-  advice.consider(profile())
-  advice.consider({ ...found, routing: { ...found.routing, matched: null } })
-  advice.consider(found)
-  advice.consider(found)
+  consider(profile())
+  consider({ ...found, routing: { ...found.routing, matched: null } })
+  consider(found)
+  consider(found)
   t.same(said, [
     'GET /museums/:id: 2 awaits one after another, 40.0 ms, 10.0 ms could overlap. routes/museums.ts:2:5 (profile k3Jx9PzQ4wTn)',
   ])
   const unplaced = new Handler().query('select 1').query('select 2', [], { location: null }).profile({ method: 'HEAD' })
-  advice.consider(unplaced)
+  consider(unplaced)
   t.match(said[1], /^HEAD .* overlap\. \(profile/)
 })
 

@@ -296,8 +296,8 @@ t.test('the cause of a wait is what the pool counted when it was asked, and noth
   const idle = { option: 'idleTimeoutMillis', after: 10_000 }
   const pool = (open: number, free: number, waiting = 0) => ({ open, free, most: 2, waiting, closing: idle })
   for (const [counts, claim] of [
-    [pool(0, 0), /^The pool had no open connection: 10.0 ms to open one. Idle ones .* 10 s \(idleTimeoutMillis\)/],
-    [pool(1, 0), /^The pool had no free connection: 10.0 ms to open one/],
+    [pool(0, 0), /^The pool had no open connection: opening one took 10.0 ms. Idle ones .* 10 s \(idleTimeoutMillis\)/],
+    [pool(1, 0), /^The pool had no free connection: opening one took 10.0 ms/],
     [pool(2, 0, 3), /^Waited 10.0 ms for a connection: 2 of 2 in use, 3 waiting/],
     [pool(2, 1), null],
     [null, /^Waited 10.0 ms for a connection that was busy with earlier queries/],

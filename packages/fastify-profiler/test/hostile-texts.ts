@@ -1,7 +1,7 @@
 import { defaultProfileBounds } from '../core/bounds.ts'
 import { searchSecrets } from '../core/mask/find-secrets.ts'
 import { hideKnown, knownSecrets } from '../core/mask/known-secrets.ts'
-import { maskHeader, TextMask } from '../core/mask/mask.ts'
+import { Mask, maskHeader } from '../core/mask/mask.ts'
 import { maskQuery } from '../features/queries/bound-values.ts'
 import { publishedForms } from '../core/mask/published-secrets.ts'
 import { RequestSecrets } from '../core/mask/request-secrets.ts'
@@ -39,7 +39,7 @@ export const maskers: Record<string, (text: string) => unknown> = {
   headers(value) {
     const request = new RequestSecrets(defaultProfileBounds, null)
     request.learnFromHeaders(['Cookie', 'Set-Cookie', 'Authorization', 'Location', 'X-Key'].map(name => [name, value]))
-    return maskHeader(['Cookie', value], new TextMask(defaultProfileBounds, request))
+    return maskHeader(['Cookie', value], new Mask(defaultProfileBounds, request))
   },
   URL(query) {
     const request = new RequestSecrets(defaultProfileBounds, null)

@@ -9,12 +9,14 @@ import { isSensitiveField, isSensitiveName, namesWithin } from './secret-names.t
 /** Replaces a text that could not be searched for secrets. */
 export const leftOut = '[left out]'
 
-/** Masks the secrets of one request in texts. */
-export class TextMask {
+/** Converts texts and other values to plain data without the secrets of one request. */
+export class Mask {
   readonly #bounds: ProfileBounds
   readonly #secrets: RequestSecrets
   #charactersLeft: number
   /** The number of texts left out because there were too many to search. */
+  droppedTexts = 0
+  /** The number of values that were left out of too large structures. */
   dropped = 0
 
   constructor(bounds: ProfileBounds, secrets: RequestSecrets) {
@@ -40,7 +42,7 @@ export class TextMask {
   }
 
   /** Returns the number, or its masked text if it is a secret. Infinity and NaN become text. */
-  number(value: number): number | string {
+  #number(value: number): number | string {
     if (Number.isFinite(value) && !this.#secrets.areInNumbers) return value
     const text = String(value)
     if (!Number.isFinite(value)) return text
@@ -50,7 +52,7 @@ export class TextMask {
   #hide(text: string): string {
     if (!canBeFound(text)) return text
     this.#charactersLeft -= text.length
-    if (this.#charactersLeft < 0) this.dropped++
+    if (this.#charactersLeft < 0) this.droppedTexts++
     if (this.#charactersLeft < 0 || this.#secrets.isIncomplete) return leftOut
     const hidden = this.#secrets.hide(text)
     const places = findSecrets(hidden)
@@ -62,24 +64,6 @@ export class TextMask {
       at = to
     }
     return result + hidden.slice(at)
-  }
-}
-
-/** Converts values to plain data without secrets. */
-export class Mask {
-  readonly texts: TextMask
-  readonly #bounds: ProfileBounds
-  /** The number of values that were left out of too large structures. */
-  dropped = 0
-
-  constructor(bounds: ProfileBounds, secrets: RequestSecrets) {
-    this.texts = new TextMask(bounds, secrets)
-    this.#bounds = bounds
-  }
-
-  /** Masks a text, and cuts it to the bound of one string. */
-  text(text: string): string {
-    return this.texts.text(text)
   }
 
   textOrNull(text: string | null): string | null {
@@ -100,7 +84,7 @@ export class Mask {
   #plain(value: unknown, name: string, path: object[], budget: { left: number }): Json {
     if (value === null || value === undefined) return null
     if (typeof value === 'string') return isSensitiveField(name, value) ? masked : this.text(value)
-    if (typeof value === 'number') return isSensitiveField(name, String(value)) ? masked : this.texts.number(value)
+    if (typeof value === 'number') return isSensitiveField(name, String(value)) ? masked : this.#number(value)
     if (isSensitiveName(name) && typeof value !== 'object') return masked
     switch (typeof value) {
       case 'boolean':
@@ -203,7 +187,7 @@ function spend(budget: { left: number }): boolean {
 const ownHeaders = new Set(['x-debug-token', 'x-debug-token-link'])
 
 /** Masks a header line. Cookies keep their names, credentials their scheme. */
-export function maskHeader([name, value]: HeaderLine, texts: TextMask): HeaderLine {
+export function maskHeader([name, value]: HeaderLine, mask: Mask): HeaderLine {
   const lower = name.toLowerCase()
   if (lower === 'cookie') return [name, value.split(';').map(maskCookie).join('; ')]
   if (lower === 'set-cookie') {
@@ -214,14 +198,14 @@ export function maskHeader([name, value]: HeaderLine, texts: TextMask): HeaderLi
     const word = /^(\S+)\s/.exec(value)?.[1]
     return [name, word === undefined ? masked : `${word} ${masked}`]
   }
-  return [name, isSensitiveField(name, value) ? masked : texts.text(value)]
+  return [name, isSensitiveField(name, value) ? masked : mask.text(value)]
 }
 
 /** Masks a line of a response. @param token the request's, which its own headers contain */
-export function maskResponseHeader(line: HeaderLine, token: string, texts: TextMask): HeaderLine {
+export function maskResponseHeader(line: HeaderLine, token: string, mask: Mask): HeaderLine {
   const [name, value] = line
   const isOwn = ownHeaders.has(name) || (name === 'server-timing' && value.startsWith(`token;desc="${token}"`))
-  return isOwn ? [name, texts.ownText(value)] : maskHeader(line, texts)
+  return isOwn ? [name, mask.ownText(value)] : maskHeader(line, mask)
 }
 
 function maskCookie(pair: string): string {

@@ -1,5 +1,5 @@
-import type { Profile, Route } from '../profile.ts'
-import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
+import type { Profile } from '../profile.ts'
+import type { SearchCriteria, SearchResult } from '../summary.ts'
 import type { OpenExchanges } from '../watch/exchange.ts'
 import type { Neighbours, ProfileStore } from './profile-store.ts'
 
@@ -31,21 +31,6 @@ export class ProfileArchive {
   async search(criteria: SearchCriteria): Promise<SearchResult> {
     await this.#written()
     return this.#store.search(criteria)
-  }
-
-  /** The summaries of all profiles. */
-  summaries(): ProfileSummary[] {
-    return this.#store.summaries()
-  }
-
-  /** The routes of the application that was ready last; null if they are not stored. */
-  routes(): readonly Route[] | null {
-    return this.#store.findNewestConfiguration()?.routes ?? null
-  }
-
-  /** The id of the server that listened last; null if it has closed. */
-  serverId(): string | null {
-    return this.#store.findAddress()?.id ?? null
   }
 
   /** Finds the tokens of the profiles before and after another; null at either end. */

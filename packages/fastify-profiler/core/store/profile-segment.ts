@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename } from 'node:path'
-import { attempt } from '../foreign-value.ts'
+import { attempt, isRecord } from '../foreign-value.ts'
 import type { ProfileSummary } from '../summary.ts'
 import { StoredSummary } from './profile-text.ts'
 
@@ -182,25 +182,11 @@ function readRange(descriptor: number, position: number, length: number): Buffer
 }
 
 function isSummary(value: unknown): value is ProfileSummary {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'token' in value &&
-    typeof value.token === 'string' &&
-    'time' in value &&
-    typeof value.time === 'number' &&
-    'duration' in value &&
-    typeof value.duration === 'number' &&
-    'status' in value &&
-    (value.status === null || typeof value.status === 'number') &&
-    'method' in value &&
-    typeof value.method === 'string' &&
-    'url' in value &&
-    typeof value.url === 'string' &&
-    'labels' in value &&
-    typeof value.labels === 'object' &&
-    value.labels !== null
-  )
+  if (!isRecord(value)) return false
+  const { duration, labels, method, status, time, token, url } = value
+  const areTexts = [method, token, url].every(text => typeof text === 'string')
+  const areNumbers = [duration, status ?? 0, time].every(number => typeof number === 'number')
+  return areTexts && areNumbers && isRecord(labels)
 }
 
 /** Whether an error is ENOENT: the file or folder does not exist. */

@@ -1,12 +1,12 @@
 import type { StoreBounds } from '../bounds.ts'
-import type { Configuration, Profile } from '../profile.ts'
+import type { Profile } from '../profile.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
 import { newToken } from '../watch/request-identity.ts'
 import { type Batch, bytesOf } from './profile-segment.ts'
 import { parseProfile, type ProfileText, samplesIn, type StoredSummary } from './profile-text.ts'
 import { matcherOf, newestFirst, pageOf } from './search.ts'
 import { LineBuffer, Segments, Troubles } from './segments.ts'
-import { type Address, AddressFile, ConfigurationFiles, StoreDirectory } from './store-directory.ts'
+import { type Address, AddressFile, type Configuration, ConfigurationFiles, StoreDirectory } from './store-directory.ts'
 
 const unwrittenKept = 50
 

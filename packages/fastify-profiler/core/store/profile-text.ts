@@ -1,4 +1,5 @@
 import { pointsOf, type StoredPoint, storedPoints } from '../dispatch-points.ts'
+import { isRecord } from '../foreign-value.ts'
 import { type Location, type Profile, profileVersion, type Span } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
 
@@ -152,16 +153,8 @@ function isSpans(value: unknown): value is StoredSpan[] {
 }
 
 function isStored(value: unknown, token: string): value is StoredProfile {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'version' in value &&
-    value.version === profileVersion &&
-    'token' in value &&
-    value.token === token &&
-    'status' in value &&
-    (value.status === null || Number.isInteger(value.status))
-  )
+  if (!isRecord(value) || value.version !== profileVersion || value.token !== token) return false
+  return value.status === null || Number.isInteger(value.status)
 }
 
 function textOf(profile: Profile): ProfileText {
@@ -173,55 +166,40 @@ function textOf(profile: Profile): ProfileText {
 /** Halves or removes the largest part of a profile. @returns false if all parts are small */
 function shorten(profile: Profile, bytes: number): boolean {
   const why = `A stored profile holds ${bytes} bytes.`
-  const sizes = [
-    { what: 'spans', size: sizeOf(profile.spans) },
-    { what: 'logs', size: sizeOf(profile.logs) },
-    { what: 'exceptions', size: sizeOf(profile.exceptions) },
-    { what: 'headers', size: sizeOf([profile.request.headers, profile.response.headers]) },
-    { what: 'values', size: sizeOf([profile.request.body, profile.request.query, profile.request.params]) },
-    { what: 'queries', size: sizeOf(profile.database) },
-    { what: 'HTTP requests', size: sizeOf(profile.http) },
-    ...Object.entries(profile.panels).map(([name, data]) => ({ what: `panel ${name}`, size: sizeOf(data) })),
-  ].sort((one, other) => other.size - one.size)
-  const [largest] = sizes
+  const { database, exceptions, http, lifecycle, logs, panels, request, response, spans } = profile
+  const half = (list: unknown[] = []) => list.splice(Math.floor(list.length / 2)).length
+  const all = (list: unknown[]) => list.splice(0).length
+  const parts: Array<[what: string, content: unknown, drop: () => number]> = [
+    ['spans', spans, () => half(spans)],
+    ['logs', logs, () => half(logs)],
+    ['exceptions', exceptions, () => half(exceptions)],
+    ['headers', [request.headers, response.headers], () => all(request.headers) + all(response.headers)],
+    [
+      'values',
+      [request.body, request.query, request.params],
+      () => {
+        Object.assign(request, { body: null, query: {}, params: {} })
+        return 3
+      },
+    ],
+    ['queries', database, () => half(database?.queries)],
+    ['HTTP requests', http, () => half(http?.calls)],
+    ...Object.keys(panels).map((name): (typeof parts)[number] => [
+      `panel ${name}`,
+      panels[name],
+      () => Number(delete panels[name]),
+    ]),
+  ]
+  const sized = parts.map(([what, content, drop]) => ({ what, drop, size: Buffer.byteLength(JSON.stringify(content)) }))
+  const [largest] = sized.sort((one, other) => other.size - one.size)
   if (largest === undefined || largest.size < 1000) return false
-  const drop = (count: number) => {
-    const known = profile.dropped.find(dropped => dropped.what === largest.what && dropped.why === why)
-    if (known === undefined) profile.dropped.push({ what: largest.what, count, why })
-    else known.count += count
-  }
-  if (largest.what === 'spans') {
-    drop(profile.spans.splice(Math.floor(profile.spans.length / 2)).length)
-    for (const point of profile.lifecycle) point.listeners = point.listeners.filter(id => id < profile.spans.length)
-  } else if (largest.what === 'logs') {
-    drop(profile.logs.splice(Math.floor(profile.logs.length / 2)).length)
-  } else if (largest.what === 'exceptions') {
-    drop(profile.exceptions.splice(Math.floor(profile.exceptions.length / 2)).length)
-  } else if (largest.what === 'headers') {
-    const { request, response } = profile
-    drop(request.headers.length + response.headers.length)
-    request.headers = []
-    response.headers = []
-  } else if (largest.what === 'values') {
-    drop(3)
-    Object.assign(profile.request, { body: null, query: {}, params: {} })
-  } else if (largest.what === 'queries' && profile.database !== null) {
-    const { queries, repetitions } = profile.database
-    drop(queries.splice(Math.floor(queries.length / 2)).length)
-    if (queries.length === 0) repetitions.length = 0
-  } else if (largest.what === 'HTTP requests' && profile.http !== null) {
-    const { calls } = profile.http
-    drop(calls.splice(Math.floor(calls.length / 2)).length)
-  } else {
-    drop(1)
-    delete profile.panels[largest.what.slice('panel '.length)]
-  }
+  const count = largest.drop()
+  const known = profile.dropped.find(dropped => dropped.what === largest.what && dropped.why === why)
+  if (known === undefined) profile.dropped.push({ what: largest.what, count, why })
+  else known.count += count
+  for (const point of lifecycle) point.listeners = point.listeners.filter(id => id < spans.length)
+  if (database?.queries.length === 0) database.repetitions.length = 0
   return true
-}
-
-/** The size of a value in bytes of JSON. */
-function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
 }
 
 const parse: (text: string) => ProfileSummary = JSON.parse

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { attempt, propertyOf } from '../foreign-value.ts'
-import type { Configuration } from '../profile.ts'
+import { attempt, isRecord, propertyOf } from '../foreign-value.ts'
+import type { Json, PluginNode, Route } from '../profile.ts'
 
 /** The folder that holds a store's files. */
 export class StoreDirectory {
@@ -130,6 +130,17 @@ function ownFileOf({ id }: Address): string {
   return `server.${id}.json`
 }
 
+/** The application's versions, settings, plugins and routes. Many profiles share one. */
+export interface Configuration {
+  key: string
+  versions: Record<string, string>
+  environment: string | null
+  /** Passed in by the application. Nothing is read from the environment. */
+  settings: Record<string, Json>
+  plugins: PluginNode
+  routes: Route[]
+}
+
 const configurationsKept = 20
 
 const configurationName = /^configuration-([\w-]+)\.json$/
@@ -184,5 +195,5 @@ function nameOf(key: string): string {
 }
 
 function isConfiguration(value: unknown, key: string): value is Configuration {
-  return typeof value === 'object' && value !== null && 'key' in value && value.key === key
+  return isRecord(value) && value.key === key
 }

@@ -1,16 +1,12 @@
 import type { Location } from '../profile.ts'
-import { highlightJson, renderCodeBlock, renderSqlBlock } from './code-block.ts'
+import { highlightJson, renderSqlBlock } from './code-block.ts'
 import {
   type Column,
   locationText,
   type Place,
   renderBadge,
-  renderDataTable,
   renderEmptyState,
-  renderKeyValueTable,
-  renderLineTable,
   renderLocation,
-  renderMetrics,
   renderSeverity,
   renderValue,
   type Severity,
@@ -62,7 +58,7 @@ interface Section {
   id?: string
   /** Buttons and links at the right of the heading, left out of Markdown. */
   actions?: Markup
-  blocks: readonly Block[]
+  blocks: Blocks
 }
 
 /**
@@ -72,6 +68,7 @@ interface Section {
 export type Block =
   | { text: Inline; look?: 'muted' | 'headline' }
   | { notice: Inline; tone?: Tone }
+  /** A figure without a value is left out. */
   | { metrics: ReadonlyArray<readonly [label: string, value: Inline, note?: Inline]> }
   | { pairs: ReadonlyArray<readonly [name: Inline, value: Inline]>; title: string; empty?: string }
   /** `lines`: the class of a table of one line a row. `className`: that of any other. */
@@ -86,15 +83,18 @@ export type Block =
   | { findings: readonly Finding[] }
   | { source: string; language: 'sql' | 'json' | 'text' }
   | Section
-  | { fold: Inline; blocks: readonly Block[] }
+  | { fold: Inline; blocks: Blocks }
   | { html: Markup; markdown: string }
+
+/** Blocks in their order. As in a template, null and false stand for nothing. */
+export type Blocks = ReadonlyArray<Block | null | false>
 
 /** The level of the headings of sections, below those of the panels. */
 const sectionLevel = 3
 
 /** Renders blocks for a page. */
-export function blocksHtml(blocks: readonly Block[], place: Place, level = sectionLevel): Markup {
-  return html`${blocks.map(block => html`${blockHtml(block, place, level)}\n`)}`
+export function blocksHtml(blocks: Blocks, place: Place, level = sectionLevel): Markup {
+  return html`${blocks.map(block => block && html`${blockHtml(block, place, level)}\n`)}`
 }
 
 function blockHtml(block: Block, place: Place, level: number): Markup {
@@ -107,36 +107,57 @@ function blockHtml(block: Block, place: Place, level: number): Markup {
     return html`<p class="notice${block.tone !== undefined && ` ${block.tone}`}">${line(block.notice)}</p>`
   }
   if ('metrics' in block) {
-    return renderMetrics(
-      block.metrics.map(([label, value, note]) => ({
-        label,
-        value: line(value),
-        ...(note != null && { note: line(note) }),
-      })),
-    )
+    return html`<dl class="metrics row">${block.metrics.map(
+      ([label, value, note]) =>
+        value !== null &&
+        html`
+<div><dt>${label}</dt><dd>${line(value)}${note != null && html` <small>${line(note)}</small>`}</dd></div>`,
+    )}
+</dl>`
   }
   if ('pairs' in block) {
-    const pairs = block.pairs.map(([name, value]) => [line(name), line(value)] as const)
-    return renderKeyValueTable(block.title, pairs, block.empty)
+    if (block.pairs.length === 0) return renderEmptyState(block.empty ?? 'None.')
+    return html`<dl class="pairs" aria-label="${block.title}">${block.pairs.map(
+      ([name, value]) => html`
+<div><dt>${line(name)}</dt><dd>${line(value)}</dd></div>`,
+    )}
+</dl>`
   }
-  if ('rows' in block) {
-    const columns = block.columns.filter(({ only }) => only !== 'text')
-    const cellsOf = (cells: readonly Inline[]) =>
-      cells.filter((_, index) => block.columns[index]?.only !== 'text').map(line)
-    const rows = block.rows.map(row =>
-      'cells' in row ? { ...row, cells: cellsOf(row.cells) } : { cells: cellsOf(row) },
-    )
-    if (block.lines !== undefined && rows.length > 0) return renderLineTable(block.title, columns, rows, block.lines)
-    return renderDataTable(block.title, columns, rows, block.empty, block.className)
-  }
+  if ('rows' in block) return renderTable(block, place)
   if ('findings' in block) return renderFindings(block.findings, place)
   if ('source' in block) {
     if (block.language === 'sql') return renderSqlBlock(block.source)
-    if (block.language === 'text') return renderCodeBlock(block.source)
-    return html`<pre class="json" tabindex="0"><code>${highlightJson(block.source)}</code></pre>`
+    const text = block.language === 'json' ? highlightJson(block.source) : block.source
+    return html`<pre tabindex="0"><code>${text}</code></pre>`
   }
   if ('section' in block) return renderSection(block, place, level)
   return html`<details class="fold"><summary>${line(block.fold)}</summary>${blocksHtml(block.blocks, place, level)}</details>`
+}
+
+/** A table that scrolls sideways on a narrow screen; or of one line a row, whose first cell is its heading. */
+function renderTable(table: Extract<Block, { rows: unknown }>, place: Place): Markup {
+  const { className, empty = 'None.', lines, title } = table
+  if (table.rows.length === 0) return renderEmptyState(empty)
+  const isShown = (_: unknown, index: number) => table.columns[index]?.only !== 'text'
+  const columns = table.columns.filter(isShown)
+  const rows = table.rows.map(row => {
+    const { cells, className } = 'cells' in row ? row : { cells: row }
+    const shown = cells.filter(isShown).map(cell => inlineHtml(cell, place))
+    return { opening: html`\n<tr${className !== undefined && html` class="${className}"`}>`, cells: shown }
+  })
+  if (lines === undefined) {
+    return html`<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table${className !== undefined && html` class="${className}"`}>
+<caption class="sr-only">${title}</caption>
+<thead><tr>${columns.map(({ kind, label }) => html`<th scope="col"${kind === 'number' && html` class="number"`}>${label}</th>`)}</tr></thead>
+<tbody>${rows.map(({ opening, cells }) => html`${opening}${cells.map((cell, index) => html`<td class="${columns[index]?.kind ?? 'text'}">${cell}</td>`)}</tr>`)}
+</tbody></table></div>`
+  }
+  const classOf = ({ isWide, kind }: Column) => `${kind ?? ''}${isWide === true ? ' only-wide' : ''}`.trim()
+  const classes = columns.map(classOf)
+  return html`<table class="lines ${lines}"><caption class="sr-only">${title}</caption>
+<thead><tr>${columns.map(({ head, label }, index) => html`<th scope="col" class="${classes[index]}">${head ?? label}</th>`)}</tr></thead>
+<tbody>${rows.map(({ opening, cells: [heading, ...cells] }) => html`${opening}<th scope="row">${heading}</th>${cells.map((cell, index) => html`<td class="${classes[index + 1]}">${cell}</td>`)}</tr>`)}
+</tbody></table>`
 }
 
 function renderSection({ section, count, note, id, actions, blocks }: Section, place: Place, level: number): Markup {
@@ -173,8 +194,8 @@ function inlineHtml(inline: Inline, place: Place): Markup {
 }
 
 /** Renders blocks as Markdown. `root`: the application's folder, which file names are shown relative to. */
-export function blocksMarkdown(blocks: readonly Block[], root: string, level = sectionLevel): string {
-  return joined(...blocks.map(block => blockMarkdown(block, root, level)))
+export function blocksMarkdown(blocks: Blocks, root: string, level = sectionLevel): string {
+  return joined(...blocks.map(block => (block ? blockMarkdown(block, root, level) : null)))
 }
 
 function blockMarkdown(block: Block, root: string, level: number): string {
@@ -185,6 +206,7 @@ function blockMarkdown(block: Block, root: string, level: number): string {
   if ('notice' in block) return line(block.notice)
   if ('metrics' in block) {
     return block.metrics
+      .filter(([, value]) => value !== null)
       .map(([label, value, note]) => `- ${plain(label)}: ${line(value)}${note == null ? '' : ` (${line(note)})`}`)
       .join('\n')
   }
@@ -242,13 +264,15 @@ function isList(inline: object): inline is readonly Inline[] {
   return Array.isArray(inline)
 }
 
-/** What identifies a request, or the start of an application. */
+/** What identifies a request, or the start of an application. One whose value is null is left out. */
 export type Fact = readonly [name: string, value: Inline]
 
 /** The facts in the band at the top of a page. In a text they are `metrics`. */
 export function renderFacts(facts: readonly Fact[], place: Place, label = 'Facts'): Markup {
   return html`<dl class="facts" tabindex="0" aria-label="${label}">${facts.map(
-    ([name, value]) => html`
+    ([name, value]) =>
+      value !== null &&
+      html`
 <div><dt>${name}</dt> <dd>${inlineHtml(value, place)}</dd></div>`,
   )}
 </dl>`

@@ -83,11 +83,6 @@ function underlined(sql: string, [start, end]: Part): Markup[] {
   return [...before, joint, ...after]
 }
 
-/** Text in a monospaced block. */
-export function renderCodeBlock(text: string): Markup {
-  return html`<pre tabindex="0"><code>${text}</code></pre>`
-}
-
 /** A part of a text, from one index to another. */
 export type Part = readonly [start: number, end: number]
 

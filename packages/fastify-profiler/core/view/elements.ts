@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Location, Outcome } from '../profile.ts'
-import { type Content, html, Markup } from './html.ts'
+import { type Content, html, type Markup } from './html.ts'
 import { urlPart } from './urls.ts'
 
 /** The colour of a badge or toolbar item. */
@@ -33,48 +33,6 @@ export function figures(label: string, isWide = false): Column {
   return { label, kind: 'number', isWide }
 }
 
-/** One row's cells, in column order, and a class to style it by. */
-interface Row {
-  cells: readonly Content[]
-  className?: string
-}
-
-/** A table that scrolls sideways on a narrow screen. */
-export function renderDataTable(
-  caption: string,
-  columns: readonly Column[],
-  rows: readonly Row[],
-  empty = 'None.',
-  className?: string,
-): Markup {
-  if (rows.length === 0) return renderEmptyState(empty)
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${className !== undefined && html` class="${className}"`}>
-<caption class="sr-only">${caption}</caption>
-<thead><tr>${columns.map(column => html`<th scope="col"${column.kind === 'number' && html` class="number"`}>${column.label}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    row => html`
-<tr${row.className !== undefined && html` class="${row.className}"`}>${row.cells.map((cell, index) => html`<td class="${columns[index]?.kind ?? 'text'}">${cell}</td>`)}</tr>`,
-  )}
-</tbody></table></div>`
-}
-
-/** A table of one line a row: what does not fit is cut. The first cell is the heading of its row. */
-export function renderLineTable(
-  caption: string,
-  columns: readonly Column[],
-  rows: readonly Row[],
-  className: string,
-): Markup {
-  const classOf = ({ isWide, kind }: Column) => `${kind ?? ''}${isWide === true ? ' only-wide' : ''}`.trim()
-  return html`<table class="lines ${className}"><caption class="sr-only">${caption}</caption>
-<thead><tr>${columns.map(column => html`<th scope="col" class="${classOf(column)}">${column.head ?? column.label}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    ({ cells: [heading, ...cells], className }) => html`
-<tr${className !== undefined && html` class="${className}"`}><th scope="row">${heading}</th>${cells.map((cell, index) => html`<td class="${classOf(columns[index + 1] ?? { label: '' })}">${cell}</td>`)}</tr>`,
-  )}
-</tbody></table>`
-}
-
 const INLINE_LENGTH = 160
 const MAX_LENGTH = 20_000
 
@@ -100,36 +58,6 @@ export function renderValue(value: unknown, limit = MAX_LENGTH): Markup {
 /** Turns escaped line breaks in JSON into real ones, so that a recorded stack is readable. */
 function unfolded(json: string): string {
   return json.replace(/(?<!\\)((?:\\\\)*)\\n/g, '$1\n')
-}
-
-/** One row: a name with markup, which is shown as it is, or with any recorded value. */
-type KeyValue = readonly [name: Content, value: unknown]
-
-/** A table of names and values. On a narrow screen the names are above the values. */
-export function renderKeyValueTable(caption: string, entries: Iterable<KeyValue>, empty = 'None.'): Markup {
-  const rows = [...entries]
-  if (rows.length === 0) return renderEmptyState(empty)
-  return html`<dl class="pairs" aria-label="${caption}">${rows.map(
-    ([name, value]) => html`
-<div><dt>${name}</dt><dd>${value instanceof Markup ? value : renderValue(value)}</dd></div>`,
-  )}
-</dl>`
-}
-
-/** A labelled figure with an optional note. */
-interface Metric {
-  label: string
-  value: Content
-  note?: Content
-}
-
-/** The key figures at the top of a panel. */
-export function renderMetrics(metrics: readonly Metric[]): Markup {
-  return html`<dl class="metrics row">${metrics.map(
-    ({ label, value, note }) => html`
-<div><dt>${label}</dt><dd>${value}${note !== undefined && html` <small>${note}</small>`}</dd></div>`,
-  )}
-</dl>`
 }
 
 /** The name of a label with a capital first letter, for headings. */
@@ -196,7 +124,7 @@ export function outcomeTone(outcome: Outcome): Tone {
   return outcome === 'broken' ? 'error' : 'warning'
 }
 
-/** The tone of a pino level. */
+/** The tone of a pino level: from `warn` and from `error` on. */
 export function levelTone(level: number): Tone {
   if (level >= 50) return 'error'
   if (level >= 40) return 'warning'

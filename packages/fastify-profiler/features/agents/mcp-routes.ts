@@ -16,7 +16,7 @@ export function mcpRoutes(app: FastifyInstance, sources: PageSources): void {
   const path = `${sources.base}/mcp`
   const options: RouteShorthandOptions = {
     bodyLimit: messageMost,
-    onRequest: serverId(sources.archive),
+    onRequest: serverId(sources.store),
     errorHandler(error, request, reply) {
       const statusCode = statusCodeOf(error)
       if (statusCode >= 500) request.log.error(error, 'The profiler failed to read a message')

@@ -146,58 +146,39 @@ export function stuckSentence(boot: Boot, root: string): string {
     .join(' ')
 }
 
-type BootLogParts = BootParts & Pick<PageSources, 'boundary' | 'root' | 'start' | 'store'>
-
-/** Keeps the start of an application in the store, and tells of a plugin that hangs. */
-class BootLog {
-  readonly #parts: BootLogParts
-  #isOver = false
-
-  constructor(parts: BootLogParts) {
-    this.#parts = parts
-    parts.start.changed = () => this.#keepUnlessOver()
-  }
-
-  /** The newest start of the applications that share the store; null if it is not stored any more. */
-  get newest(): Boot | null {
-    this.#keepUnlessOver()
-    return readBoot(this.#parts.store.directory)
-  }
-
-  /** The application ends. A start that is not over is given up. */
-  stop(): void {
-    if (!this.#isOver && this.#parts.start.steps.length > 0) this.#keep(true)
-    this.#isOver = true
-  }
-
-  #keepUnlessOver(): void {
-    if (!this.#isOver) this.#keep(false)
-  }
-
-  #keep(isGivenUp: boolean): void {
-    const { boundary, root, start, store } = this.#parts
-    boundary.guard(() => {
-      const boot = describeBoot(start, isGivenUp, this.#parts)
-      store.tryToWrite(() => writeBoot(store.directory, boot))
-      if (boot.state === 'stuck') tell(stuckSentence(boot, root))
-      if (boot.state === 'ready') this.#isOver = true
-    }, undefined)
-  }
-}
-
-/** The log of each application. */
-const logs = new Attachment<BootLog>()
+/** Reads the newest start of each application. */
+const newest = new Attachment<() => Boot | null>()
 
 /** The newest start of an application, or of one that shares its store; null if it is not stored any more. */
 export function newestBoot(app: object): Boot | null {
-  return logs.get(app)?.newest ?? null
+  return newest.get(app)?.() ?? null
 }
 
-/** Keeps the start of an application. */
+/** Keeps the start of an application in the store, and tells of a plugin that hangs. */
 export function keepBoot(sources: PageSources): RunningFeature {
-  const log = new BootLog(sources)
-  logs.set(sources.app, log)
-  return { stop: () => log.stop() }
+  const { app, boundary, root, start, store } = sources
+  let isOver = false
+  const keep = (isGivenUp = false) => {
+    if (isOver) return
+    boundary.guard(() => {
+      const boot = describeBoot(start, isGivenUp, sources)
+      store.tryToWrite(() => writeBoot(store.directory, boot))
+      if (boot.state === 'stuck') tell(stuckSentence(boot, root))
+      if (boot.state === 'ready') isOver = true
+    }, undefined)
+  }
+  start.changed = keep
+  newest.set(app, () => {
+    keep()
+    return readBoot(store.directory)
+  })
+  return {
+    // A start that is not over is given up.
+    stop() {
+      if (start.steps.length > 0) keep(true)
+      isOver = true
+    },
+  }
 }
 
 /** The version of the stored form. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Tone, ViewContext } from '../../core/panel.ts'
 import type { Span } from '../../core/profile.ts'
 import {
-  type Block,
+  type Blocks,
   blocksHtml,
   blocksMarkdown,
   emptyBlocks,
@@ -30,9 +30,9 @@ type BootContext = Pick<ViewContext, 'base' | 'editorUrl' | 'root' | 'query'>
 const tones: Record<BootState, Tone> = { ready: 'good', starting: 'neutral', stuck: 'warning', failed: 'error' }
 
 /** How the application started: its plugins, what each of them waited for, and what hangs or failed. */
-function bootBlocks(boot: Boot, context: BootContext): Block[] {
+function bootBlocks(boot: Boot, context: BootContext): Blocks {
   const { before, duration, spans, versions } = boot
-  if (spans.length === 0) return [...emptyBlocks('No plugin was registered after the profiler.')]
+  if (spans.length === 0) return emptyBlocks('No plugin was registered after the profiler.')
   const problems = problemsOf(boot)
   const timed = { profile: timedBoot(boot), editorUrl: context.editorUrl, root: context.root }
   const slices = sliceTime(timed.profile)
@@ -40,9 +40,7 @@ function bootBlocks(boot: Boot, context: BootContext): Block[] {
   const times = [['before', before] as const, ...timeByKind(slices)]
   const threshold = foldThreshold(context.query, duration)
   return [
-    ...(problems.length === 0
-      ? []
-      : [{ section: 'Findings', count: problems.length, blocks: [{ findings: problems }] }]),
+    problems.length > 0 && { section: 'Findings', count: problems.length, blocks: [{ findings: problems }] },
     {
       section: `Where ${formatDuration(whole)} went`,
       note: 'since the process began, each millisecond counted once',
@@ -97,7 +95,7 @@ function factsOf({ dropped, process, spans, time }: Boot): Fact[] {
     ['Plugins', ofKind('plugin')],
     ['SQL', ofKind('query')],
     ['When', { html: renderTime(time), markdown: formatTime(time) }],
-    ...(dropped > 0 ? [['Left out', count(dropped, 'call')] as const] : []),
+    ['Left out', dropped > 0 ? count(dropped, 'call') : null],
   ]
 }
 

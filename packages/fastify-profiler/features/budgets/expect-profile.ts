@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert'
 import type { DatabaseUse, HttpCall, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
 import { isRefusal } from '../performance/failed-calls.ts'
-import { levelName, locationText } from '../../core/view/elements.ts'
+import { levelName, levelTone, locationText, statusTone } from '../../core/view/elements.ts'
 import { count, cut, formatDuration } from '../../core/view/units.ts'
 import { sliceTime, slowestCalls } from '../performance/exclusive-time.ts'
 import { callName } from '../performance/findings.ts'
@@ -51,7 +51,7 @@ class Expectation implements ProfileExpectation {
   noErrors(): this {
     const { database, exceptions, http, logs, status } = this.#profile
     const errors = [
-      ...(status !== null && status >= 500 ? [`status ${status}`] : []),
+      ...(statusTone(status) === 'error' ? [`status ${status}`] : []),
       ...exceptions.map(({ class: name, message }) => short(`${name}: ${message}`)),
       ...errorLines(logs),
       ...failuresOf(
@@ -140,7 +140,9 @@ function allowing(name: string): string {
 }
 
 function errorLines(logs: readonly LogLine[]): string[] {
-  return logs.filter(({ level }) => level >= 50).map(({ level, message }) => `${levelName(level)}: ${short(message)}`)
+  return logs
+    .filter(({ level }) => levelTone(level) === 'error')
+    .map(({ level, message }) => `${levelName(level)}: ${short(message)}`)
 }
 
 function namedCall({ error, location, method, status, url }: HttpCall) {

@@ -257,9 +257,9 @@ async function curl(asked: TypedCommand): Promise<number> {
 }
 
 function isSearch(data: unknown): data is SearchResult {
-  return typeof data === 'object' && data !== null && 'profiles' in data
+  return isRecord(data) && 'profiles' in data
 }
 
 function isProfile(data: unknown): data is Profile {
-  return typeof data === 'object' && data !== null && 'request' in data
+  return isRecord(data) && 'request' in data
 }

@@ -4,7 +4,7 @@ import type { Parameter, Terminal, TypedCommand } from '../../core/feature.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { environmentOptions } from '../../options.ts'
 import { questions, visibleText } from '../home/question.ts'
-import { pathDistance } from '../routing/similar-routes.ts'
+import { nearestName } from '../routing/similar-routes.ts'
 import { Asker } from './asker.ts'
 import { argumentsIn, commandOf, commands, countOf } from './commands.ts'
 import { UsageError } from './terminal.ts'
@@ -134,12 +134,8 @@ function isKnown(word: string): boolean {
 
 /** The name that was probably meant. */
 function meant(word: string, names: readonly string[], before = ''): string {
-  const near = names
-    .map(name => ({ name, distance: pathDistance([word], [name]) }))
-    .filter(({ distance }) => word !== '' && distance <= 2)
-    .sort((one, other) => one.distance - other.distance)
-  const [nearest] = near
-  return nearest === undefined ? ' See fastify-profiler --help.' : ` Did you mean ${before}${nearest.name}?`
+  const nearest = nearestName(word, names)
+  return nearest === undefined ? ' See fastify-profiler --help.' : ` Did you mean ${before}${nearest}?`
 }
 
 function askerOf({ directory, url }: Values, { env, errors, folder }: Terminal): Asker {

@@ -1,6 +1,6 @@
 import { quantile } from '../home/overview.ts'
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
-import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
+import { type Block, type Blocks, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
 import { noPlace } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { renderPage } from '../../core/view/page.ts'
@@ -129,7 +129,7 @@ function spreadText({ quarter, median, threeQuarters }: Spread, format: (value: 
 }
 
 /** A route before a moment (A) and since (B): the spread, where the time went, and the medians. */
-export function setBlocks(comparison: SetComparison, base: string): Block[] {
+export function setBlocks(comparison: SetComparison, base: string): Blocks {
   const { at, before, method, route, since } = comparison
   const grounds = groundsText(comparison.verdict)
   const times = pairTimes(before.times, since.times)
@@ -142,7 +142,7 @@ export function setBlocks(comparison: SetComparison, base: string): Block[] {
         [' before ', moment, ' (', side('A'), setSize(before), ') and since (', side('B'), setSize(since), ').'],
       ],
     },
-    ...(grounds === null ? [] : [{ text: grounds, look: 'muted' as const }]),
+    grounds !== null && { text: grounds, look: 'muted' },
     { html: renderMomentForm(comparison, base), markdown: '' },
     {
       section: 'Spread',

@@ -2,6 +2,7 @@ import { features } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import {
   type Block,
+  type Blocks,
   blocksHtml,
   blocksMarkdown,
   type Fact,
@@ -107,8 +108,8 @@ export function comparisonParts(comparison: Comparison) {
     verdict: [
       ...notes.map(note => ({ notice: note })),
       { findings: [...conclusionsOf(comparison), unchanged] },
-      ...(grounds === null ? [] : [{ text: grounds, look: 'muted' as const }]),
-    ] satisfies Block[],
+      grounds !== null && { text: grounds, look: 'muted' },
+    ] satisfies Blocks,
     where: {
       section: 'Where the time went',
       note: 'each millisecond counted once; ms, on one scale',
@@ -125,7 +126,7 @@ export function comparisonParts(comparison: Comparison) {
       note: 'only what differs',
       blocks: [valueTable(comparison)],
     } satisfies Block,
-    logs: logs.length === 0 ? [] : [logsSection(comparison)],
+    logs: [logs.length > 0 && logsSection(comparison)],
   }
 }
 
@@ -134,15 +135,15 @@ function factsOf({ duration, queries, size, time }: ComparedRequest, later: numb
   const distance = later === null ? '' : `, ${distanceText(later)}`
   return [
     ['Time', formatDuration(duration)],
-    ...(queries.count > 0 ? [['SQL', `${queries.count} · ${formatDuration(queries.duration)}`] as const] : []),
-    ...(size === null ? [] : [['Response', formatBytes(size)] as const]),
+    ['SQL', queries.count > 0 ? `${queries.count} · ${formatDuration(queries.duration)}` : null],
+    ['Response', sizeText(size)],
     ['When', { html: html`${renderTime(time)}${distance}`, markdown: `${formatTime(time)}${distance}` }],
   ]
 }
 
 function sideText(request: ComparedRequest, later: number | null): Inline {
   const { method, status, token, url } = request
-  const facts = factsOf(request, later).map(([name, value]): Inline => [`, ${name} `, value])
+  const facts = factsOf(request, later).map(([name, value]): Inline => value && [`, ${name} `, value])
   return [statusText(status), ', ', { code: `${method} ${url}` }, facts, ', profile ', { code: token }]
 }
 
@@ -196,16 +197,14 @@ function timelinesOf({ a, b, spans }: Comparison): Block {
     note: 'most changed first; ms',
     blocks: [
       spanTable('Timelines', open, scale),
-      ...(folded.length === 0
-        ? []
-        : [{ fold: `${folded.length} more`, blocks: [spanTable('More timelines', folded, scale)] }]),
-      ...leftOut(left, 'row'),
+      folded.length > 0 && { fold: `${folded.length} more`, blocks: [spanTable('More timelines', folded, scale)] },
+      leftOut(left, 'row'),
     ],
   }
 }
 
-function leftOut(number: number, what: string): Block[] {
-  return number > 0 ? [{ text: `${count(number, `more ${what}`)} not shown.`, look: 'muted' }] : []
+function leftOut(number: number, what: string): Block | false {
+  return number > 0 && { text: `${count(number, `more ${what}`)} not shown.`, look: 'muted' }
 }
 
 const calledFrom = { label: 'Called from', isWide: true } as const
@@ -253,7 +252,7 @@ function changeOf(pair: SpanPair): Inline {
   return { strong: text, tone: difference < 0 ? 'good' : 'error' }
 }
 
-function statementBlocks(statements: readonly StatementPair[]): Block[] {
+function statementBlocks(statements: readonly StatementPair[]): Blocks {
   const counts = [figures('A'), figures('A ms'), figures('B'), figures('B ms')]
   return [
     {
@@ -272,7 +271,7 @@ function statementBlocks(statements: readonly StatementPair[]): Block[] {
           formatMilliseconds(b?.time),
         ]),
     },
-    ...leftOut(statements.length - rowsMost, 'statement'),
+    leftOut(statements.length - rowsMost, 'statement'),
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/view/block.ts'
-import { statusText, statusTone } from '../../core/view/elements.ts'
+import { levelTone, statusText, statusTone } from '../../core/view/elements.ts'
 import { count, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { type ComparedRequest, type Comparison, differenceOf, type Pair, type SpanPair } from './comparison.ts'
 import { enough, type Verdict } from './verdict.ts'
@@ -60,7 +60,7 @@ export function conclusionsOf(comparison: Comparison): Finding[] {
       .slice(0, spansTold)
       .map(pair => spanConclusion(pair, verdict.difference)),
     ...logs
-      .filter(({ level }) => level >= 40)
+      .filter(({ level }) => levelTone(level) !== 'neutral')
       .slice(0, linesTold)
       .map(logConclusion),
   ]
@@ -120,7 +120,7 @@ function spanDetail(pair: SpanPair, difference: number): string {
 }
 
 function logConclusion({ level, message, a, b }: Comparison['logs'][number]): Finding {
-  const name = level >= 50 ? 'error' : 'warning'
+  const name = levelTone(level)
   const claim = b > a ? `${count(b - a, `new ${name}`)} in the log:` : `${count(a - b, name)} less in the log:`
   return { tone: b > a ? 'warning' : 'better', claim, detail: message }
 }

@@ -12,11 +12,10 @@ import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { causeFacts } from './exception-panel.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
 import type { ServerResponse } from 'node:http'
-import type { SourceMap } from 'node:module'
 import type { Diagnosis } from '../../core/feature.ts'
 import { attempt, isRecord, setHeader } from '../../core/foreign-value.ts'
 import { isNavigation, untouched } from '../../core/view/debug-answer.ts'
-import { resolveFrames } from './source-excerpt.ts'
+import { resolveFrames, type SourceTexts } from './source-excerpt.ts'
 import type { Replace } from '../../core/watch/answer.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 
@@ -65,7 +64,7 @@ function errorFacts(context: ViewContext): Fact[] {
   return [
     ['Time', formatDuration(profile.duration)],
     ...causeFacts(profile),
-    ...(referer === undefined ? [] : [['Linked from', { code: referer }] as const]),
+    ['Linked from', referer === undefined ? null : { code: referer }],
     ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
     ['When', timeText(profile.time)],
   ]
@@ -137,13 +136,13 @@ function withExceptions(body: Buffer, exceptions: readonly Exception[], token: s
 
 /** The exception chain for programs: no source, one line per frame. */
 function exceptionsForPrograms(exceptions: readonly Exception[]): Json {
-  const maps = new Map<string, SourceMap | null>()
+  const files: SourceTexts = new Map()
   return exceptions.map(({ class: name, message, code, relation, frames }) => ({
     class: name,
     message,
     code,
     relation,
-    trace: resolveFrames(frames, maps).map(
+    trace: resolveFrames(frames, files).map(
       frame => `${frame.function ?? 'anonymous'} (${frame.file}:${frame.line}:${frame.column})`,
     ),
   }))

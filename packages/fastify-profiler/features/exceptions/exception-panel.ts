@@ -23,10 +23,8 @@ export function causeFacts(profile: Profile): Fact[] {
   const root = index === 0 ? undefined : exceptions[index]
   const line = isOfClient(thrown) ? null : nearestOwnFrame(exceptions, index)
   return [
-    ...(root === undefined
-      ? []
-      : [['Root cause', { strong: (root.message || root.class).slice(0, causeLength), tone: 'error' }] as const]),
-    ...(line === null ? [] : [['Your line', { place: line }] as const]),
+    ['Root cause', root ? { strong: (root.message || root.class).slice(0, causeLength), tone: 'error' } : null],
+    ['Your line', line && { place: line }],
   ]
 }
 

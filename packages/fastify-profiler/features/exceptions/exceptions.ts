@@ -1,13 +1,13 @@
 import type { ToolbarCard } from '../../core/panel.ts'
-import type { Exception, Excerpt, Frame, Profile } from '../../core/profile.ts'
-import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
+import type { Exception, Frame, Profile } from '../../core/profile.ts'
+import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { locationText, type Place, renderIndent, renderLocation, titled } from '../../core/view/elements.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock } from '../../core/view/markdown.ts'
 import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
-import { excerptMarkdown, renderExcerpt } from './source-excerpt.ts'
+import { type Excerpt, excerptMarkdown, renderExcerpt } from './source-excerpt.ts'
 
 /** The index of the error that has ended the process, or else of the first. */
 export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {
@@ -77,12 +77,12 @@ const LINES_AROUND = 3
 export function exceptionBlocks(
   { exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>,
   place: Place,
-): Block[] {
+): Blocks {
   const cause = rootCauseOf(exceptions)
   // The requested path is at fault, not the code that rejects it.
   const open = isRoutingFailure(profile) ? [] : [cause, 0]
   return [
-    ...(exceptions.length > 1 ? [{ html: renderExceptionTree(exceptions, place), markdown: '' }] : []),
+    exceptions.length > 1 && { html: renderExceptionTree(exceptions, place), markdown: '' },
     ...[...new Set([cause, ...exceptions.keys()])].flatMap((index): Block[] => {
       const exception = exceptions[index]
       if (exception === undefined) return []
@@ -119,7 +119,7 @@ function bodyOf(
   index: number,
   place: Place,
   hasFrames: boolean,
-): Block[] {
+): Blocks {
   const { class: name, message, properties } = exception
   const entries = Object.entries(properties)
   const names = entries.map(([name]) => name).join(', ')
@@ -130,9 +130,7 @@ function bodyOf(
       : { html: html`<p class="message">${message}</p>`, markdown: codeBlock(message) },
     ...adviceOf(properties).map(advice => ({ notice: advice, tone: 'warning' as const })),
     ...stackBlocks(exceptions, exception, index, place, hasFrames),
-    ...(entries.length === 0
-      ? []
-      : [{ fold: `${count(entries.length, 'property', 'properties')}: ${names}`, blocks: [table] }]),
+    entries.length > 0 && { fold: `${count(entries.length, 'property', 'properties')}: ${names}`, blocks: [table] },
   ]
 }
 
@@ -149,33 +147,26 @@ function stackBlocks(
   index: number,
   place: Place,
   hasFrames: boolean,
-): Block[] {
-  if (frames.length === 0) return [...emptyBlocks('No stack trace.')]
+): Blocks {
+  if (frames.length === 0) return emptyBlocks('No stack trace.')
   const nearest = nearestOwnFrame(exceptions, index)
   const root = rootCauseOf(exceptions)
   const cause = nearestOwnFrame(exceptions, root)
-  const isSame = index !== root && nearest?.file === cause?.file && nearest?.line === cause?.line
+  const isSame = index !== root && nearest !== null && nearest.file === cause?.file && nearest.line === cause.line
   const main = frames.find(({ kind }) => kind === 'own')
   const rest = frames.filter(frame => frame !== main)
   const own = rest.filter(({ kind }) => kind === 'own').length
   const amount = count(rest.length, main === undefined ? 'frame' : 'more frame')
   return [
-    ...(main === undefined && nearest !== null
-      ? [{ text: 'No frame of yours. The nearest line of yours:', look: 'muted' as const }]
-      : []),
-    ...(nearest === null
-      ? []
-      : isSame
-        ? [{ text: ['Same place as ', { link: root + 1, to: `#exception-${root + 1}` }, '.'], look: 'muted' as const }]
-        : [frameBlock(nearest, place)]),
-    ...(rest.length === 0 || !hasFrames
-      ? []
-      : [
-          {
-            fold: own > 0 ? `${amount}, ${own} of them yours` : amount,
-            blocks: [{ html: renderFrameList(rest, place), markdown: '' }],
-          },
-        ]),
+    main === undefined && nearest !== null && { text: 'No frame of yours. The nearest line of yours:', look: 'muted' },
+    isSame
+      ? { text: ['Same place as ', { link: root + 1, to: `#exception-${root + 1}` }, '.'], look: 'muted' }
+      : nearest && frameBlock(nearest, place),
+    hasFrames &&
+      rest.length > 0 && {
+        fold: own > 0 ? `${amount}, ${own} of them yours` : amount,
+        blocks: [{ html: renderFrameList(rest, place), markdown: '' }],
+      },
   ]
 }
 

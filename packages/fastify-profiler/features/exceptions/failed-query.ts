@@ -67,7 +67,7 @@ export function failedQuerySection({ code, hint, number, query, wrong }: FailedQ
     ],
     blocks: [
       { html: renderSqlBlock(query.sql, wrong), markdown: codeBlock(markedSql(query.sql, wrong), 'sql') },
-      ...(hint === null ? [] : [{ notice: ['The database suggests: ', hint], tone: 'warning' as const }]),
+      hint !== null && { notice: ['The database suggests: ', hint], tone: 'warning' },
       {
         html: html`<div class="chips"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${url}">Open in Database</a></div>`,
         markdown: '',

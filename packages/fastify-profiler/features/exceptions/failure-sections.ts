@@ -1,7 +1,7 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { LogLine } from '../../core/profile.ts'
-import { type Block, blocksMarkdown, emptyBlocks } from '../../core/view/block.ts'
-import { statusText } from '../../core/view/elements.ts'
+import { type Block, type Blocks, blocksMarkdown, emptyBlocks } from '../../core/view/block.ts'
+import { levelTone, statusText } from '../../core/view/elements.ts'
 import { blocks, code, plain } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { fitLines, fitParts, cutToBytes } from '../home/fit-markdown.ts'
@@ -17,7 +17,7 @@ interface FailureSection {
   count?: number
   /** The panel that has it in full. */
   panel: string
-  blocks: readonly Block[]
+  blocks: Blocks
 }
 
 /** The sections of a failed request, on its error page, in the profiler and as a text. */
@@ -41,8 +41,8 @@ export function failureSections(context: ViewContext): FailureSection[] {
       count: exceptions.length,
       panel: 'exception',
       blocks: [
-        ...(crash === undefined ? [] : [{ notice: crashText(crash), tone: 'error' as const }]),
-        ...(failed === null ? [] : [failedQuerySection(failed, context)]),
+        crash !== undefined && { notice: crashText(crash), tone: 'error' },
+        failed && failedQuerySection(failed, context),
         ...(exceptions.length === 0
           ? emptyBlocks(`No exception was ${isSilentFailure(profile) ? 'seen' : 'thrown'}.`)
           : exceptionBlocks(profile, context)),
@@ -62,16 +62,14 @@ export function failureSections(context: ViewContext): FailureSection[] {
   ]
 }
 
-/** Log lines of this level say what went wrong. */
-const warning = 40
-
 /** More lines may not all fit. */
 const linesInOrder = 20
 
 /** All lines in order, or of many first those that say what went wrong. */
 function telling(logs: readonly LogLine[]): readonly LogLine[] {
   if (logs.length <= linesInOrder) return logs
-  return logs.toSorted((one, other) => Number(other.level >= warning) - Number(one.level >= warning))
+  const isTelling = ({ level }: LogLine) => Number(levelTone(level) !== 'neutral')
+  return logs.toSorted((one, other) => isTelling(other) - isTelling(one))
 }
 
 /** Bytes of the whole, which are 2,000 tokens by an estimate of four bytes each. */

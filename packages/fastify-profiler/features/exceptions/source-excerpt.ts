@@ -1,25 +1,36 @@
-import { readFileSync, type Stats, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { isRecord } from '../../core/foreign-value.ts'
 import { originalIn } from '../../core/call-site.ts'
-import type { Exception, Excerpt, Frame, Location, Profile } from '../../core/profile.ts'
+import type { Exception, Frame, Location, Profile } from '../../core/profile.ts'
 import { isErrorOf } from '../performance/failed-calls.ts'
 import { highlight } from '../../core/view/code-block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { codeBlock } from '../../core/view/markdown.ts'
 import { cut } from '../../core/view/units.ts'
 
+declare module '../../core/profile.ts' {
+  interface Frame {
+    /** Read from disk when viewed, never stored. */
+    excerpt?: Excerpt
+  }
+}
+
+export interface Excerpt {
+  /** The number of the first line in `lines`. */
+  first: number
+  lines: string[]
+  /** The line the frame points to. */
+  line: number
+}
+
 /** Only source files of a reasonable size are read. */
 const sourceFile = /\.[cm]?[jt]sx?$/
 const largestFile = 2_000_000
 
-function isSourceFile(file: string, { size }: Stats): boolean {
-  return sourceFile.test(file) && size <= largestFile
-}
-
 /** The source map file beside a compiled file. */
-export function readSourceMap(file: string, text: string): SourceMap | null {
+function readSourceMap(file: string, text: string): SourceMap | null {
   const name = /\n\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/.exec(text)?.[1]
   if (name === undefined) return null
   const path = resolve(dirname(file), name)
@@ -33,33 +44,49 @@ function isPayload(value: unknown): value is ConstructorParameters<typeof Source
   return isRecord(value) && Array.isArray(value.sources) && typeof value.mappings === 'string'
 }
 
-// Saves 38 of 40 µs for a small file, 10 % of a 404 in JSON, whose exceptions name three files:
-// `npm run -w bench profiler-mechanisms`.
-const mostKept = 20
-
-interface KnownMap {
-  /** The state of the compiled file when its map was read. */
-  changed: number
-  size: number
+interface SourceText {
+  lines: string[]
   map: SourceMap | null
 }
 
-const known = new Map<string, KnownMap>()
+/** The files that were read so far. */
+export type SourceTexts = Map<string, SourceText | null>
 
-/** The source map of a file, read again when the file has changed; null if it has none. */
-export function knownSourceMap(file: string): SourceMap | null {
+// Saves 38 of 40 µs for a small file, 10 % of a 404 in JSON, whose exceptions name three files:
+// `npm run -w bench profiler-mechanisms`.
+const mostKept = 20
+const kept = new Map<string, { state: string; source: SourceText }>()
+
+/** A source file as it is now; null if it cannot be shown. */
+export function keptSource(file: string): SourceText | null {
   try {
-    const stats = statSync(file)
-    const last = known.get(file)
-    if (last !== undefined && last.changed === stats.mtimeMs && last.size === stats.size) return last.map
-    const map = isSourceFile(file, stats) ? readSourceMap(file, readFileSync(file, 'utf8')) : null
-    if (known.size >= mostKept) known.clear()
-    known.set(file, { changed: stats.mtimeMs, size: stats.size, map })
-    return map
+    const { mtimeMs, size } = statSync(file)
+    const state = `${mtimeMs} ${size}`
+    const last = kept.get(file)
+    if (last?.state === state) return last.source
+    if (!sourceFile.test(file) || size > largestFile) return null
+    const source = readSource(file)
+    if (kept.size >= mostKept) kept.clear()
+    kept.set(file, { state, source })
+    return source
   } catch {
-    // Deleted since, or never a file.
+    // Deleted since, or never a file: the frame is shown without its source.
     return null
   }
+}
+
+/** Reads a source file with its map. */
+export function readSource(file: string): SourceText {
+  const text = readFileSync(file, 'utf8')
+  return { lines: text.split(/\r?\n/), map: readSourceMap(file, text) }
+}
+
+/** A source file as it was when it was first asked for. @param files those of the files so far */
+export function sourceOf(file: string, files: SourceTexts): SourceText | null {
+  const known = files.get(file)
+  const source = known === undefined ? keptSource(file) : known
+  files.set(file, source)
+  return source
 }
 
 /** Lines shown before and after a frame's line. */
@@ -83,44 +110,25 @@ function withSender(exception: Exception, { database }: Profile): Exception {
   return { ...exception, frames: [...frames, { ...query.location, function: 'sent the query', kind: 'own' }] }
 }
 
-/** The original positions of frames, without the source around them. @param maps those of the files so far */
-export function resolveFrames(frames: readonly Frame[], maps: Map<string, SourceMap | null>): Frame[] {
-  return frames.map(frame => (frame.kind === 'node' ? frame : { ...frame, ...resolveLocation(frame, maps) }))
+/** The original positions of frames, without the source around them. @param files those of the files so far */
+export function resolveFrames(frames: readonly Frame[], files: SourceTexts): Frame[] {
+  return frames.map(frame => (frame.kind === 'node' ? frame : { ...frame, ...resolveLocation(frame, files) }))
 }
 
-/** The original of a location. @param maps those of the files so far */
-export function resolveLocation(location: Location, maps: Map<string, SourceMap | null>): Location {
-  const known = maps.get(location.file)
-  const map = known === undefined ? knownSourceMap(location.file) : known
-  maps.set(location.file, map)
-  return originalIn(map, location) ?? location
+/** The original of a location. @param files those of the files so far */
+export function resolveLocation(location: Location, files: SourceTexts): Location {
+  return originalIn(sourceOf(location.file, files)?.map, location) ?? location
 }
-
-interface SourceText {
-  lines: string[]
-  map: SourceMap | null
-}
-
-/** The files that were read so far. */
-export type SourceTexts = Map<string, SourceText | null>
 
 function withExcerpts(exception: Exception, files: SourceTexts): Exception {
   let left = excerptsPerException
-  const frames = exception.frames.map(frame => {
-    if (frame.kind === 'node') return frame
-    const original = originalFrame(frame, files)
-    if (original.kind !== 'own' || left === 0) return original
-    const excerpt = excerptOf(original, files)
-    if (excerpt === null) return original
+  const frames = resolveFrames(exception.frames, files).map(frame => {
+    const excerpt = frame.kind !== 'own' || left === 0 ? null : excerptOf(frame, files)
+    if (excerpt === null) return frame
     left--
-    return { ...original, excerpt }
+    return { ...frame, excerpt }
   })
   return { ...exception, frames }
-}
-
-/** A frame of compiled code, mapped to its original source. */
-function originalFrame(frame: Frame, files: SourceTexts): Frame {
-  return { ...frame, ...originalIn(sourceOf(frame.file, files)?.map, frame) }
 }
 
 /** The source around a line; null if it cannot be read. */
@@ -133,26 +141,6 @@ export function excerptOf(
   if (lines === undefined || line > lines.length) return null
   const first = Math.max(1, line - beside)
   return { first, lines: lines.slice(first - 1, line + beside), line }
-}
-
-/** The text of a source file; null if it cannot be shown. @param files those of the files so far */
-export function sourceOf(file: string, files: SourceTexts): SourceText | null {
-  const known = files.get(file)
-  if (known !== undefined) return known
-  const source = readSource(file)
-  files.set(file, source)
-  return source
-}
-
-function readSource(file: string): SourceText | null {
-  try {
-    if (!isSourceFile(file, statSync(file))) return null
-    const text = readFileSync(file, 'utf8')
-    return { lines: text.split(/\r?\n/), map: readSourceMap(file, text) }
-  } catch {
-    // Deleted since, or never a file: the frame is shown without its source.
-    return null
-  }
 }
 
 const typescript = new RegExp(

@@ -3,7 +3,7 @@ import { blocksMarkdown } from '../../core/view/block.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
 import { sliceTime } from '../performance/exclusive-time.ts'
 import type { Profile } from '../../core/profile.ts'
-import { locationText, statusText } from '../../core/view/elements.ts'
+import { levelTone, locationText, statusText } from '../../core/view/elements.ts'
 import { blocks, code } from '../../core/view/markdown.ts'
 import { excerptMarkdown, excerptOf } from '../exceptions/source-excerpt.ts'
 import { panelData, panelMarkdown, renderProfileMarkdown } from './profile-page.ts'
@@ -15,9 +15,6 @@ import { findingsOf } from '../performance/findings.ts'
 import { performancePanel } from '../performance/performance-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { answerText, callText, missingProfile, questions, refusal, type Section, tokenIn } from './question.ts'
-
-/** Lines of this level say that something is wrong. */
-const warning = 40
 
 /** One request: what is telling about it, or one panel in full. */
 export const profileQuestion: Question = {
@@ -69,7 +66,7 @@ function safeToken(token: string): string {
 /** What is most telling about a request, first. */
 function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Section[] {
   const { profile, root } = context
-  const warnings = profile.logs.filter(({ level }) => level >= warning)
+  const warnings = profile.logs.filter(({ level }) => levelTone(level) !== 'neutral')
   const client = filled.find(({ name }) => name === 'http-client')
   const part = (heading: string, panel: string, recorded: string): Section => ({
     heading,

@@ -9,7 +9,7 @@ import {
 } from './overview.ts'
 import type { Period } from './search-criteria.ts'
 import type { Location } from '../../core/profile.ts'
-import { type Block, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
+import { type Block, type Blocks, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
 import { figures, type Place } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code } from '../../core/view/markdown.ts'
@@ -107,9 +107,9 @@ export function renderTroubles(overview: Overview, period: Period, base: string,
   const names = [...new Set(others.map(({ route }) => route))]
   const more = names.length > namesShown ? ', …' : ''
   const fold = `${others.length} more: ${names.slice(0, namesShown).join(', ')}${more}`
-  const findings: Block[] = [
+  const findings: Blocks = [
     { findings: troubles.slice(0, findingsShown) },
-    ...(others.length === 0 ? [] : [{ fold, blocks: [{ findings: others }] }]),
+    others.length > 0 && { fold, blocks: [{ findings: others }] },
   ]
   return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`} · p95 ${formatDuration(p95)}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
 ${blocksHtml(findings, place)}</section>`

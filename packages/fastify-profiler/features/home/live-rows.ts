@@ -4,7 +4,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import type { onRequestHookHandler } from 'fastify'
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import type { Boundary } from '../../core/guard.ts'
-import type { ProfileArchive } from '../../core/store/profile-archive.ts'
+import type { ProfileStore } from '../../core/store/profile-store.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import { untraced } from '../../core/watch/traced-call.ts'
@@ -110,11 +110,11 @@ function send(reader: Reader, summaries: readonly ProfileSummary[], missed: numb
 export const serverIdHeader = 'x-profiler-server'
 
 /** A hook that shows that this server can read the folder of its profiles. All workers of a cluster can. */
-export function serverId(archive: ProfileArchive): onRequestHookHandler {
+export function serverId(store: ProfileStore): onRequestHookHandler {
   return untraced(function sendServerId(_request, { raw }, done) {
-    const id = archive.serverId()
+    const id = store.findAddress()?.id
     // Replies that are hijacked lose the headers of Fastify.
-    if (id !== null) raw.setHeader(serverIdHeader, id)
+    if (id !== undefined) raw.setHeader(serverIdHeader, id)
     done()
   })
 }

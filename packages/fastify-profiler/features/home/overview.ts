@@ -1,4 +1,5 @@
 import type { ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
+import { statusTone } from '../../core/view/elements.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
 export interface Overview {
@@ -280,7 +281,7 @@ function byTrouble(one: RouteOverview, other: RouteOverview): number {
 }
 
 function isFailed({ status }: ProfileSummary): boolean {
-  return status !== null && status >= 500
+  return statusTone(status) === 'error'
 }
 
 function isRefused({ status }: ProfileSummary): boolean {

@@ -1,9 +1,9 @@
 import { features, type ProfileAction, type RelatedProfiles, type Sightings } from '../../core/feature.ts'
-import type { ViewContext } from '../../core/panel.ts'
+import type { Badge, Tone, ToolbarCard, ToolbarItem, ViewContext } from '../../core/panel.ts'
 import type { DatabaseUse, HttpUse, Profile } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { type Fact, type Inline, renderFacts } from '../../core/view/block.ts'
-import { outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
+import { levelTone, outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { profileUrl, readableUrl, searchQuery } from '../../core/view/urls.ts'
@@ -40,7 +40,9 @@ export function renderProfileHeader(context: ViewContext, { actions, caused, see
   const { base, profile } = context
   const facts = [...profileFacts(profile, seen, when), ...relationFacts(profile, caused, base)]
   const tone = statusTone(profile.status)
-  const isSilent = tone === 'good' && (failedCalls(profile).length > 0 || profile.logs.some(({ level }) => level >= 50))
+  const isSilent =
+    tone === 'good' &&
+    (failedCalls(profile).length > 0 || profile.logs.some(({ level }) => levelTone(level) === 'error'))
   return html`<section class="request ${isSilent ? 'warning' : tone}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, 1)}
 ${actions}</div>
@@ -51,9 +53,9 @@ ${renderFacts(facts, context)}
 function profileFacts(profile: Profile, seen: Inline, when: Inline): Fact[] {
   const outcome = outcomeText(profile.outcome)
   return [
-    ...(outcome === null ? [] : [['Outcome', { badge: outcome, tone: outcomeTone(profile.outcome) }] as const]),
+    ['Outcome', outcome && { badge: outcome, tone: outcomeTone(profile.outcome) }],
     ['Time', formatDuration(profile.duration)],
-    ...(seen === null ? [] : [['Seen', seen] as const]),
+    ['Seen', seen],
     ...features.flatMap(({ facts }) => facts?.(profile) ?? []),
     ['Response', responseText(profile)],
     ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
@@ -65,32 +67,44 @@ function profileFacts(profile: Profile, seen: Inline, when: Inline): Fact[] {
 /** The request that a profile comes from, and those that come from it. */
 function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): Fact[] {
   const { parent } = profile
-  const links = (name: string, requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string) =>
-    requests.length === 0
-      ? []
-      : [[name, requests.map(each => [{ link: textOf(each), to: profileUrl(base, each.token) }, ' '])] as const]
+  const links = (requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string): Inline =>
+    requests.length === 0 ? null : requests.map(each => [{ link: textOf(each), to: profileUrl(base, each.token) }, ' '])
+  const replays = caused.filter(({ isReplay }) => isReplay === true)
+  const others = caused.filter(({ isReplay }) => isReplay !== true)
   return [
-    ...(parent === null ? [] : [[parentName(profile), { link: parent, to: profileUrl(base, parent) }] as const]),
-    ...links(
-      'Subrequests',
-      caused.filter(({ isReplay }) => isReplay !== true),
-      ({ status, method, url }) => `${status} ${method} ${readableUrl(url)}`,
-    ),
-    ...links(
-      'Replays',
-      caused.filter(({ isReplay }) => isReplay === true),
-      ({ status, duration }) => `${status ?? 'none'} · ${formatDuration(duration)}`,
-    ),
+    [parentName(profile), parent && { link: parent, to: profileUrl(base, parent) }],
+    ['Subrequests', links(others, ({ status, method, url }) => `${status} ${method} ${readableUrl(url)}`)],
+    ['Replays', links(replays, ({ status, duration }) => `${status ?? 'none'} · ${formatDuration(duration)}`)],
   ]
 }
 
-/** 23 · 41.8 ms: an error if a call failed, a warning if some were repeated. */
-export function callsFact(name: string, use: DatabaseUse | HttpUse | null): Fact[] {
+type CallUse = DatabaseUse | HttpUse
+
+/** An error if a call failed, a warning if some were repeated. */
+function callsTone(use: CallUse): Tone {
+  if (use.failed > 0) return 'error'
+  return 'repetitions' in use && use.repetitions.length > 0 ? 'warning' : 'neutral'
+}
+
+/** 23 · 41.8 ms. */
+function callsText({ count, duration }: CallUse): string {
+  return `${count.toLocaleString('en')} · ${formatDuration(duration)}`
+}
+
+export function callsFact(name: string, use: CallUse | null): Fact[] {
   if (use === null) return []
-  const { count, duration, failed } = use
-  const text = `${count.toLocaleString('en')} · ${formatDuration(duration)}${failed > 0 ? `, ${failed.toLocaleString('en')} failed` : ''}`
-  if (failed > 0) return [[name, { strong: text, tone: 'error' }]]
-  return [[name, 'repetitions' in use && use.repetitions.length > 0 ? { strong: text, tone: 'warning' } : text]]
+  const { failed } = use
+  const text = `${callsText(use)}${failed > 0 ? `, ${failed.toLocaleString('en')} failed` : ''}`
+  const tone = callsTone(use)
+  return [[name, tone === 'neutral' ? text : { strong: text, tone }]]
+}
+
+export function callsBadge(use: CallUse): Badge {
+  return { text: use.failed > 0 ? `${use.failed} failed` : String(use.count), tone: callsTone(use) }
+}
+
+export function callsItem(label: string, use: CallUse, card: ToolbarCard): ToolbarItem {
+  return { label, value: callsText(use), tone: callsTone(use), card }
 }
 
 function responseText({ response: { bodySize, contentType } }: Profile): string {
@@ -135,16 +149,14 @@ export function timeText(time: number): Inline {
 }
 
 /** What the profile lacks: data over its bounds, and the profiler's notes. */
-export function renderGaps({ dropped, notes }: Profile): Markup | null {
-  if (dropped.length === 0 && notes.length === 0) return null
-  return html`<ul class="notice" aria-label="Missing data">${dropped.map(
-    drop => html`
-<li>${drop.what}: ${drop.count.toLocaleString('en')} left out. ${drop.why}</li>`,
-  )}${notes.map(
-    note => html`
-<li>${note}</li>`,
-  )}
-</ul>`
+export function renderGaps(profile: Profile): Markup | null {
+  const gaps = [...droppedTexts(profile), ...profile.notes]
+  if (gaps.length === 0) return null
+  return html`<ul class="notice" aria-label="Missing data">${gaps.map(gap => html`\n<li>${gap}</li>`)}\n</ul>`
+}
+
+export function droppedTexts({ dropped }: Profile): string[] {
+  return dropped.map(({ count, what, why }) => `${what}: ${count.toLocaleString('en')} left out. ${why}`)
 }
 
 const mediaTypes: Record<string, string> = {

@@ -12,6 +12,7 @@ import { renderPage, sendFormats } from '../../core/view/page.ts'
 import { previousRequest, sightingsOf } from './like-requests.ts'
 import { sendMissing, sendUnknown } from './not-found-page.ts'
 import {
+  droppedTexts,
   parentName,
   renderCost,
   renderGaps,
@@ -119,9 +120,7 @@ export function renderProfileMarkdown(context: ViewContext, panels: readonly Any
         ...(profile.parent === null ? [] : [`- ${parentName(profile)}: ${code(profile.parent)}`]),
         `- Outcome: ${outcomeText(profile.outcome) ?? 'Completed'}`,
         ...Object.entries(profile.labels).map(([name, value]) => `- ${plain(name)}: ${plain(value)}`),
-        ...profile.dropped.map(
-          drop => `- ${plain(drop.what)}: ${drop.count.toLocaleString('en')} left out. ${plain(drop.why)}`,
-        ),
+        ...droppedTexts(profile).map(text => `- ${plain(text)}`),
         ...profile.notes.map(note => `- Note: ${plain(note)}`),
       ].join('\n'),
       ...shown.map(panel => {

@@ -60,12 +60,12 @@ export const overviewQuestion: Question = {
   },
 }
 
-function overviewFor(minutes: number | null, { archive }: AskedSources) {
-  const lately = overviewOf(archive.summaries(), Date.now() - (minutes ?? minutesUsual) * minute)
+function overviewFor(minutes: number | null, { store }: AskedSources) {
+  const lately = overviewOf(store.summaries(), Date.now() - (minutes ?? minutesUsual) * minute)
   if (minutes !== null || lately.requests > 0) {
     return { overview: lately, period: `in the last ${count(minutes ?? minutesUsual, 'minute')}` }
   }
-  return { overview: overviewOf(archive.summaries(), 0), period: 'stored' }
+  return { overview: overviewOf(store.summaries(), 0), period: 'stored' }
 }
 
 /** Rows of a page. Its number does not depend on how long an answer may be, or pages would skip requests. */

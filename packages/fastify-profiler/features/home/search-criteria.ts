@@ -157,20 +157,14 @@ export type Period = (typeof periods)[number]
 
 type FormsOf<Value> = { [Name in keyof SearchCriteria]?: SearchForm<Value> }
 
-const textCriteria = {
+const anyTexts = ['token', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'statement', 'text'] as const
+
+const textCriteria: FormsOf<string> = {
   status,
   method,
   sql: queryCount,
-  token: anyText,
-  url: anyText,
-  route: anyText,
-  host: anyText,
-  ip: anyText,
-  exception: anyText,
-  parent: anyText,
-  statement: anyText,
-  text: anyText,
-} satisfies FormsOf<string>
+  ...Object.fromEntries(anyTexts.map(name => [name, anyText])),
+}
 
 const numberCriteria = {
   durationFrom: milliseconds,

@@ -217,10 +217,10 @@ const minute = 60_000
 const lengths: Record<Period, number> = { '15min': 15 * minute, '1h': 60 * minute, all: Infinity }
 
 /** The overview of the home page; null for a search or all requests. Without recent requests it is about everything. */
-function homeOf({ criteria, period }: Search, { archive, editorUrl, root }: PageSources): HomeOverview | null {
+function homeOf({ criteria, period }: Search, { editorUrl, root, store }: PageSources): HomeOverview | null {
   if (isSearch(criteria) || criteria.page !== undefined) return null
   const place = { editorUrl, root }
-  const since = (period: Period) => overviewOf(archive.summaries(), Date.now() - lengths[period])
+  const since = (period: Period) => overviewOf(store.summaries(), Date.now() - lengths[period])
   const overview = since(period ?? '15min')
   if (period !== null || overview.requests > 0) return { overview, period: period ?? '15min', place }
   return { overview: since('all'), period: 'all', place }
@@ -260,10 +260,10 @@ ${renderSearchBar(criteria, searchBarOptions(search, sources))}</main>`,
 const readersMost = 50
 
 /** The stream of new requests, for lists that follow them. */
-export function eventRoutes(app: FastifyInstance, { app: profiled, archive, base, labels, panels }: PageSources): void {
+export function eventRoutes(app: FastifyInstance, { app: profiled, base, labels, panels, store }: PageSources): void {
   const live = liveRowsOf(profiled)
   if (live === undefined) return
-  const options = { exposeHeadRoute: false, onRequest: serverId(archive) }
+  const options = { exposeHeadRoute: false, onRequest: serverId(store) }
   app.get(`${base}/events`, options, async function followRequests(request, reply) {
     if (live.readers >= readersMost) {
       return reply.code(503).header('retry-after', '60').type('text/plain; charset=utf-8').send('Too many readers.\n')

@@ -1,20 +1,26 @@
 import type { SearchCriteria } from '../../core/summary.ts'
-import { pathDistance } from '../routing/similar-routes.ts'
+import { nearestName } from '../routing/similar-routes.ts'
 
 /** Words of the search box that set a field: "slower:100ms" is durationFrom=100. */
 const keys: Record<string, Exclude<keyof SearchCriteria, 'labels'>> = {
-  status: 'status',
-  method: 'method',
-  url: 'url',
-  route: 'route',
-  host: 'host',
-  ip: 'ip',
-  exception: 'exception',
-  token: 'token',
-  parent: 'parent',
-  sql: 'sql',
-  statement: 'statement',
-  failed: 'failed',
+  ...Object.fromEntries(
+    (
+      [
+        'status',
+        'method',
+        'url',
+        'route',
+        'host',
+        'ip',
+        'exception',
+        'token',
+        'parent',
+        'sql',
+        'statement',
+        'failed',
+      ] as const
+    ).map(name => [name, name]),
+  ),
   slower: 'durationFrom',
   faster: 'durationTo',
   since: 'timeFrom',
@@ -50,11 +56,9 @@ export function unknownFilters(text: string, labels: readonly string[]): string[
   const names = [...Object.keys(keys), ...labels]
   return [...text.matchAll(words)].flatMap(([word]) => {
     const [, key = ''] = /^(\w{3,}):./.exec(word) ?? []
-    const [nearest] = names
-      .map(name => ({ name, distance: pathDistance([key], [name]) }))
-      .sort((one, other) => one.distance - other.distance)
-    const isNear = key !== '' && nearest !== undefined && nearest.distance > 0 && nearest.distance <= 2
-    return isNear ? `There is no filter “${key}:”. Did you mean ${nearest.name}:?` : []
+    const nearest = nearestName(key, names)
+    const isKnown = nearest === undefined || nearest.toLowerCase() === key.toLowerCase()
+    return isKnown ? [] : `There is no filter “${key}:”. Did you mean ${nearest}:?`
   })
 }
 

@@ -1,7 +1,7 @@
-import type { BuiltInPanel, Tone, ToolbarCard } from '../../core/panel.ts'
+import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
 import type { HttpCall, HttpUse } from '../../core/profile.ts'
 import type { Finding, Inline } from '../../core/view/block.ts'
-import { figures } from '../../core/view/elements.ts'
+import { figures, statusTone } from '../../core/view/elements.ts'
 import {
   count as counted,
   formatDuration,
@@ -9,6 +9,7 @@ import {
   formatNumber,
   formatShare,
 } from '../../core/view/units.ts'
+import { callsBadge, callsItem } from '../home/profile-header.ts'
 import { type BarPiece, renderAxis, renderTicks, renderTrack, waterfallScale } from '../performance/waterfall.ts'
 
 /** The outgoing requests that took longest. */
@@ -33,13 +34,8 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
   name: 'http-client',
   label: 'HTTP client',
   read: ({ http }) => http,
-  badge: data => ({ text: data.failed > 0 ? `${data.failed} failed` : String(data.count), tone: toneOf(data) }),
-  toolbarItem: data => ({
-    label: 'HTTP',
-    value: `${data.count.toLocaleString('en')} · ${formatDuration(data.duration)}`,
-    tone: toneOf(data),
-    card: httpCard(data),
-  }),
+  badge: callsBadge,
+  toolbarItem: data => callsItem('HTTP', data, httpCard(data)),
   view(data, { profile }) {
     const { count, failed, duration, calls } = data
     const scale = waterfallScale(profile)
@@ -54,13 +50,9 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
           ],
         ],
       },
-      ...(calls.length < count
-        ? [
-            {
-              notice: `Listed are the first ${calls.length} of ${counted(count, 'request')}. The totals include all of them.`,
-            },
-          ]
-        : []),
+      calls.length < count && {
+        notice: `Listed are the first ${calls.length} of ${counted(count, 'request')}. The totals include all of them.`,
+      },
       { findings: calls.flatMap(call => failureOf(call)) },
       { html: renderTicks(scale), markdown: '' },
       {
@@ -78,9 +70,7 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
         rows: calls.map(call => [
           callText(call),
           call.location === null ? null : { place: call.location },
-          call.status !== null && call.status >= 500
-            ? { badge: String(call.status), tone: 'error' }
-            : (call.status ?? '–'),
+          statusTone(call.status) === 'error' ? { badge: String(call.status), tone: 'error' } : (call.status ?? '–'),
           call.size === null ? '–' : formatNumber(call.size / 1000),
           call.head === null ? '–' : formatMilliseconds(call.head),
           call.duration === null ? '–' : formatMilliseconds(call.duration),
@@ -109,10 +99,6 @@ function callPieces({ blocked, duration, head, start }: HttpCall, scale: number)
 function overlapText({ calls, duration }: HttpUse): string | null {
   const sum = calls.reduce((total, call) => total + (call.duration ?? 0), 0)
   return sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
-}
-
-function toneOf({ failed }: HttpUse): Tone {
-  return failed > 0 ? 'error' : 'neutral'
 }
 
 /** A request that failed, or that was not over. */

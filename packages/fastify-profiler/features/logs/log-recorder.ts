@@ -100,7 +100,7 @@ function recorderFor(logger: object = {}): Recorder | undefined {
 }
 
 function isRecorder(value: unknown): value is Recorder {
-  return typeof value === 'object' && value !== null && 'token' in value && 'line' in value
+  return isObject(value) && 'token' in value && 'line' in value
 }
 
 /** Marks a request's logger with its recorder, so that its lines are recorded in the right profile. */

@@ -1,6 +1,6 @@
 import { withoutHiddenFrames } from '../../core/call-site.ts'
 import { features } from '../../core/feature.ts'
-import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
+import type { BuiltInPanel, Tone, ToolbarCard } from '../../core/panel.ts'
 import type { Json, LogLine, Profile } from '../../core/profile.ts'
 import type { Fact } from '../../core/view/block.ts'
 import {
@@ -27,7 +27,7 @@ export function logCard(logs: readonly LogLine[]): ToolbarCard {
   return {
     title: count(logs.length, 'line'),
     rows: logs
-      .filter(({ level }) => level >= 40)
+      .filter(({ level }) => levelTone(level) !== 'neutral')
       .sort((one, other) => other.level - one.level)
       .map(({ level, message, start }) => [levelName(level), message || 'No message.', formatNumber(start)]),
     foot: 'ms since the request arrived',
@@ -35,11 +35,11 @@ export function logCard(logs: readonly LogLine[]): ToolbarCard {
 }
 
 /** The logged errors, or else the warnings, in words; null if there are neither. */
-export function loggedProblems(logs: readonly LogLine[]): { text: string; tone: 'error' | 'warning' } | null {
-  const errors = logs.filter(({ level }) => level >= 50).length
-  if (errors > 0) return { text: count(errors, 'error'), tone: 'error' }
-  const warnings = logs.filter(({ level }) => level >= 40).length
-  return warnings > 0 ? { text: count(warnings, 'warning'), tone: 'warning' } : null
+export function loggedProblems(logs: readonly LogLine[]): { text: string; tone: Tone } | null {
+  const first = firstProblem(logs)
+  if (first === undefined) return null
+  const tone = levelTone(first.level)
+  return { text: count(logs.filter(({ level }) => levelTone(level) === tone).length, tone), tone }
 }
 
 /** The lines that Fastify logs about every request, with the field that tells them from the application's. */
@@ -108,13 +108,16 @@ function renderFirstProblem(lines: readonly LogLine[], place: Place): Markup | n
   const first = firstProblem(lines)
   if (first === undefined) return null
   const { level, location, message, start } = first
-  return html`<p class="row">${renderSeverity(levelTone(level))}<span>First ${level >= 50 ? 'error' : 'warning'}: <a href="#${firstId}">${message.slice(0, GLIMPSE) || 'no message'}</a>${location !== undefined && html`, ${renderLocation(location, place)}`}, at ${formatDuration(start)}</span></p>`
+  const tone = levelTone(level)
+  return html`<p class="row">${renderSeverity(tone)}<span>First ${tone}: <a href="#${firstId}">${message.slice(0, GLIMPSE) || 'no message'}</a>${location !== undefined && html`, ${renderLocation(location, place)}`}, at ${formatDuration(start)}</span></p>`
 }
 
 const firstId = 'first-problem'
 
+/** The first error, or else the first warning. */
 function firstProblem(lines: readonly LogLine[]): LogLine | undefined {
-  return lines.find(({ level }) => level >= 50) ?? lines.find(({ level }) => level >= 40)
+  const firstOf = (tone: Tone) => lines.find(({ level }) => levelTone(level) === tone)
+  return firstOf('error') ?? firstOf('warning')
 }
 
 /** Lines that other features have, each under its heading. */
@@ -198,7 +201,7 @@ function renderLine(line: LogLine, place: Place): Markup {
     location === undefined ? null : html`<p><span class="muted">From</span> ${renderLocation(location, place)}</p>`
   const isLong = message.length > SHORT_MESSAGE || message.includes('\n')
   if (entries.length === 0 && location === undefined && !isLong) return html`<p class="cells">${head}</p>`
-  return html`<details${level >= 40 && html` open`}><summary class="cells">${head}</summary>${isLong && html`<p class="message">${message}</p>`}${from}
+  return html`<details${levelTone(level) !== 'neutral' && html` open`}><summary class="cells">${head}</summary>${isLong && html`<p class="message">${message}</p>`}${from}
 ${entries.length > 0 && html`<dl class="fields">${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${renderValue(value, LOGGED_LENGTH)}</dd></div>`)}</dl>`}</details>`
 }
 

@@ -51,11 +51,11 @@ export function timeKindOf({ kind }: Pick<Span, 'kind'>): TimeKind {
 export function sliceTime(profile: Timed): TimeSlice[] {
   const slices: TimeSlice[] = []
   const running = new RunningSpans()
-  const gaps = new Gaps(profile)
+  const gapAt = gapsOf(profile)
   let last = 0
   const advance = (time: number) => {
     if (time <= last) return
-    const { kind, span } = running.owner ?? { kind: gaps.kindAt(last), span: null }
+    const { kind, span } = running.owner ?? { kind: gapAt(last), span: null }
     const { isBlocking } = running
     const before = slices.at(-1)
     if (before?.kind === kind && before.span === span && before.isBlocking === isBlocking) before.end = time
@@ -132,10 +132,8 @@ function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }
 
 /** The spans that run at a moment. */
 class RunningSpans {
-  /** How many operations of each kind run. */
+  /** How many operations of each kind run; without kinds of which none does. */
   readonly #operations = new Map<TimeKind, number>()
-  /** Of how many kinds they are. */
-  #kinds = 0
   /** Of the operations that run, the one that ends last; so it is with the waits. */
   #operation: Happening | null = null
   #wait: Happening | null = null
@@ -157,8 +155,8 @@ class RunningSpans {
     else if (what === 'wait') this.#wait = lastOf(this.#wait, of, isStart)
     else {
       const count = (this.#operations.get(kind) ?? 0) + change
-      this.#operations.set(kind, count)
-      if (count === Number(isStart)) this.#kinds += change
+      if (count === 0) this.#operations.delete(kind)
+      else this.#operations.set(kind, count)
       this.#operation = lastOf(this.#operation, of, isStart)
     }
   }
@@ -166,7 +164,7 @@ class RunningSpans {
   /** What this moment counts for; null if nothing runs. */
   get owner(): Pick<Happening, 'kind' | 'span'> | null {
     if (this.#operation !== null) {
-      return this.#kinds === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
+      return this.#operations.size === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
     }
     if (this.#blocks > 0) return { kind: 'blocked', span: null }
     return this.#wait ?? this.#functions.at(-1) ?? null
@@ -188,28 +186,19 @@ function lastOf(last: Happening | null, one: Happening, isStart: boolean): Happe
   return last === null || one.until > last.until ? one : last
 }
 
-/** What Fastify did while no span ran. */
-class Gaps {
-  readonly #controller: number
-  /** When the body began to be read; Infinity for a request without one. */
-  readonly #reading: number
-  readonly #responded: number
-  readonly #serialization: Interval | null
-
-  constructor({ lifecycle, request: { bodySize }, response, spans }: Timed) {
-    const point = (name: string) => lifecycle.find(point => point.name === name)
-    this.#controller = point('kernel.controller')?.start ?? 0
-    this.#reading = (bodySize ?? 0) > 0 ? (endOf(point('kernel.request')) ?? 0) : Infinity
-    this.#responded = endOf(point('kernel.response')) ?? Infinity
-    const isJson = response?.contentType?.includes('json') === true
-    this.#serialization = isJson ? serializationIn(spans, this.#responded) : null
-  }
-
-  kindAt(time: number): TimeKind {
-    const { start, end } = this.#serialization ?? { start: 0, end: 0 }
+/** Tells what Fastify did at a moment at which no span ran. */
+function gapsOf({ lifecycle, request: { bodySize }, response, spans }: Timed): (time: number) => TimeKind {
+  const point = (name: string) => lifecycle.find(point => point.name === name)
+  const controller = point('kernel.controller')?.start ?? 0
+  // When the body began to be read; Infinity for a request without one.
+  const reading = (bodySize ?? 0) > 0 ? (endOf(point('kernel.request')) ?? 0) : Infinity
+  const responded = endOf(point('kernel.response')) ?? Infinity
+  const isJson = response?.contentType?.includes('json') === true
+  const { start, end } = (isJson ? serializationIn(spans, responded) : null) ?? { start: 0, end: 0 }
+  return time => {
     if (time >= start && time < end) return 'serialization'
-    if (time >= this.#responded) return 'sending'
-    return time >= this.#reading && time < this.#controller ? 'reading' : 'unaccounted'
+    if (time >= responded) return 'sending'
+    return time >= reading && time < controller ? 'reading' : 'unaccounted'
   }
 }
 

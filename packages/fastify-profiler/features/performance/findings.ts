@@ -322,11 +322,8 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   if (cause === 'unknown') return [`Waited ${waited} for a connection.`, `The pool had a free one.${beside}`]
   const { closing } = pool
   const idle = closing === null ? '' : `Idle ones are closed after ${closing.after / 1000} s (${closing.option}). `
-  const opening = isBeside
-    ? `up to ${formatDuration(longest)} to open one, beside other work of this request`
-    : `${waited} to open one`
   return [
-    `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: ${opening}.`,
+    `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: opening one took ${waited}.`,
     `${idle}Usually harmless in development.${beside}`,
   ]
 }
@@ -372,34 +369,21 @@ export function findingsBlock(findings: readonly Finding[], profile: Profile): E
 /** Routes that are remembered. With more, none is told about again. */
 const routesMost = 1000
 
-/** Tells about the wasteful calls of each route, once in a process. */
-export class RouteAdvice {
-  readonly #tell: (sentence: string) => void
-  readonly #root: string
-  readonly #told = new Set<string>()
-
-  constructor(tell: (sentence: string) => void, root: string) {
-    this.#tell = tell
-    this.#root = root
-  }
-
-  /** Tells the worst finding of a request, unless its route has been told about. */
-  consider(profile: Profile): void {
-    const { duration, method, routing, token } = profile
-    const route = `${method} ${routing.matched?.url ?? ''}`
-    if (routing.matched === null || this.#told.has(route) || this.#told.size >= routesMost) return
-    const [worst] = wastefulCalls(profile)
-    if (worst === undefined) return
-    this.#told.add(route)
-    const [claim] = findingText(worst, duration)
-    const place = worst.location === null ? '' : ` ${locationText(worst.location, this.#root)}`
-    this.#tell(`${route}: ${claim}${place} (profile ${token})`)
-  }
-}
-
-/** Tells about wasteful calls as they are recorded. */
-export function adviseOnCalls({ advise, root }: PageSources): RunningFeature {
+/** Tells about the most wasteful calls of each route, once in a process. */
+export function adviseOnCalls({ advise, root }: Pick<PageSources, 'advise' | 'root'>): RunningFeature {
   if (advise === null) return {}
-  const advice = new RouteAdvice(advise, root)
-  return { written: (_summary, profile) => advice.consider(profile) }
+  const told = new Set<string>()
+  return {
+    written(_summary, profile) {
+      const { duration, method, routing, token } = profile
+      const route = `${method} ${routing.matched?.url ?? ''}`
+      if (routing.matched === null || told.has(route) || told.size >= routesMost) return
+      const [worst] = wastefulCalls(profile)
+      if (worst === undefined) return
+      told.add(route)
+      const [claim] = findingText(worst, duration)
+      const place = worst.location === null ? '' : ` ${locationText(worst.location, root)}`
+      advise(`${route}: ${claim}${place} (profile ${token})`)
+    },
+  }
 }

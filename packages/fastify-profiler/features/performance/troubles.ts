@@ -128,34 +128,18 @@ function trouble(what: Trouble['what'], claim: string, detail: string, location:
  * @returns isTimed for a time, which may be chance in one request
  */
 function kindOf(finding: Finding, duration: number): { what: Trouble['what']; isTimed: boolean } | null {
-  const timed = (what: Trouble['what'], isOwn: boolean) => (isOwn ? { what, isTimed: true } : null)
-  switch (finding.what) {
-    case 'failed':
-      return { what: finding.call === 'error' ? 'uncaught' : `failed ${finding.call}`, isTimed: false }
-    case 'caught':
-      return { what: 'fails', isTimed: false }
-    case 'repeated':
-      return { what: 'repeated', isTimed: false }
-    case 'row':
-      return timed('row', true)
-    case 'waited':
-      return timed('waited', causeOf(finding) === 'busy')
-    case 'blocked':
-      return timed('blocked', finding.by.length === 0)
-    case 'open':
-      return timed('open', true)
-    case 'misses':
-      // A cold cache misses once.
-      return timed('misses', true)
-    case 'twice':
-      return { what: 'twice', isTimed: false }
-    case 'unaccounted':
-      return null
-    default: {
-      const { blocking, kind } = finding.call
-      if (blocking >= slowFrom) return timed('blocked', true)
-      if (isUnended(finding.call)) return timed('slow', true)
-      return timed('slow', kind === 'sql' && finding.time >= slowQueryFrom && finding.time >= duration * slowQueryShare)
-    }
+  if (finding.what === 'failed') {
+    return { what: finding.call === 'error' ? 'uncaught' : `failed ${finding.call}`, isTimed: false }
   }
+  if (finding.what === 'caught') return { what: 'fails', isTimed: false }
+  if (finding.what === 'repeated' || finding.what === 'twice') return { what: finding.what, isTimed: false }
+  if (finding.what === 'unaccounted') return null
+  if (finding.what === 'waited' && causeOf(finding) !== 'busy') return null
+  if (finding.what === 'blocked' && finding.by.length > 0) return null
+  // A cold cache misses once.
+  if (finding.what !== 'slow') return { what: finding.what, isTimed: true }
+  const { blocking, kind } = finding.call
+  if (blocking >= slowFrom) return { what: 'blocked', isTimed: true }
+  const isSlow = kind === 'sql' && finding.time >= slowQueryFrom && finding.time >= duration * slowQueryShare
+  return isSlow || isUnended(finding.call) ? { what: 'slow', isTimed: true } : null
 }

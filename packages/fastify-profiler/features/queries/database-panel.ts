@@ -1,6 +1,6 @@
 import { features } from '../../core/feature.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
-import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/panel.ts'
+import type { BuiltInPanel, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { DatabaseUse, Json, Query, Repetition, StatementTotals } from '../../core/profile.ts'
 import { highlightSql, renderSqlBlock } from '../../core/view/code-block.ts'
 import { type Block, blocksMarkdown, type Finding } from '../../core/view/block.ts'
@@ -15,6 +15,7 @@ import {
   formatShare,
 } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
+import { callsBadge, callsItem } from '../home/profile-header.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
 import { repetitionTexts } from './remedy.ts'
@@ -215,36 +216,20 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
   name: 'database',
   label: 'Database',
   read: ({ database }) => database,
-  badge: data => ({ text: data.failed > 0 ? `${data.failed} failed` : String(data.count), tone: toneOf(data) }),
-  toolbarItem: (data, context) => ({
-    label: 'SQL',
-    value: `${data.count.toLocaleString('en')} · ${formatDuration(data.duration)}`,
-    tone: toneOf(data),
-    card: queryCard(data, context),
-  }),
+  badge: callsBadge,
+  toolbarItem: (data, context) => callsItem('SQL', data, queryCard(data, context)),
   view(data, context) {
     const { count, queries, repetitions, statements = [] } = data
     return [
       totals(data, context.profile.duration),
-      ...(repetitions.length === 0
-        ? []
-        : [{ findings: repetitions.map(repetition => repetitionFinding(repetition, data.duration)) }]),
-      ...(queries.length < count
-        ? [
-            {
-              notice: `Listed are the first ${queries.length} of ${counted(count, 'query', 'queries')}. The totals include all of them.`,
-            },
-          ]
-        : []),
-      ...(statements.length > 0 ? [statementTable(statements)] : []),
+      { findings: repetitions.map(repetition => repetitionFinding(repetition, data.duration)) },
+      queries.length < count && {
+        notice: `Listed are the first ${queries.length} of ${counted(count, 'query', 'queries')}. The totals include all of them.`,
+      },
+      statements.length > 0 && statementTable(statements),
       { html: renderQueries(data, context), markdown: blocksMarkdown([queryTable(queries)], context.root) },
     ]
   },
-}
-
-function toneOf({ failed, repetitions }: DatabaseUse): Tone {
-  if (failed > 0) return 'error'
-  return repetitions.length > 0 ? 'warning' : 'neutral'
 }
 
 /** The totals of each statement, for more queries than are listed. */
@@ -275,7 +260,7 @@ function totals({ count, duration, failed, rows, shapes, transactions, waited }:
       [`${formatShare(duration, whole)} of the request`.trim(), formatDuration(duration)],
       ['longest wait for a connection', formatDuration(waited)],
       ['rows read or changed', rows.toLocaleString('en')],
-      ...(transactions > 0 ? [[transactions === 1 ? 'transaction' : 'transactions', transactions] as const] : []),
+      [transactions === 1 ? 'transaction' : 'transactions', transactions || null],
     ],
   }
 }

@@ -6,14 +6,8 @@ import type { Location, PoolCounts } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder, recorderScope } from '../../core/watch/current-recorder.ts'
 import { secretsInQuery } from './bound-values.ts'
-import {
-  type AskedQuery,
-  divideTime,
-  queriesOf,
-  type RecordedQuery,
-  type Sender,
-  type UnusedWait,
-} from './recorded-queries.ts'
+import { type AskedQuery, divideTime, queriesOf, type Sender, type UnusedWait } from './recorded-queries.ts'
+import type { RecordedQuery } from './repetitions.ts'
 import { readStatement } from './statement.ts'
 
 /** What is known of a connection: who took it from its pool, and when it was last free. */

@@ -21,52 +21,11 @@ import {
 import type { ProfileSummary } from '../../core/summary.ts'
 import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/intervals.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
-import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
+import type { Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
 import { maskQuery } from './bound-values.ts'
-import { mostShapes, Repetitions, type Shape } from './repetitions.ts'
+import { mostShapes, type RecordedQuery, Repetitions } from './repetitions.ts'
 import { readStatement } from './statement.ts'
-
-/** One query of a request, as its driver told of it. */
-export interface RecordedQuery {
-  /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
-  system: string
-  statement: string
-  parameters: readonly unknown[]
-  /** The caller; null if no code of the application is on the stack. */
-  location: Location | null
-  /** The lines that called the function with its location, nearest first. Missing if nobody looked for them. */
-  callers?: readonly Location[]
-  /** In milliseconds since the start of the request, as all times of a query. */
-  readonly start: number
-  /** When it had a connection; null before. */
-  sent: number | null
-  /** When it had its answer; undefined before. */
-  ended?: number
-  /** The start as stored, which a late end must not change: it replaces the same row. Undefined before. */
-  shownStart?: number
-  /** Its own time, without waits; null until it has ended. */
-  duration: number | null
-  /** The wait for a connection. */
-  waited: number
-  /** The time in which the event loop was blocked meanwhile. */
-  blocked: number
-  /** When it waited for a connection; null if it had one at once. */
-  wait: ConnectionWait | null
-  /** Null if unknown. */
-  rows: number | null
-  /** Those of its answer, as received; null if unknown. */
-  bytes: number | null
-  /** The number of its transaction in the request; null outside transactions. */
-  transaction: number | null
-  /** What the driver failed with; null for a success. */
-  failure: { readonly error: unknown } | null
-  /** One text for each question mark of its shape; empty until its parameters are known. */
-  values: readonly string[]
-  /** The shape whose result had a value that this one has instead of that of the query before. */
-  suppliedBy: Shape | null
-  readonly span: OpenSpan
-}
 
 /** Shorter waits, in milliseconds, are not worth telling apart from their queries. */
 const shortestWait = 0.05

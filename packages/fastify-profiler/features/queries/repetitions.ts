@@ -1,23 +1,50 @@
 import { createHash } from 'node:crypto'
 import { attempt, isObject, propertyOf, textOf } from '../../core/foreign-value.ts'
-import { type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
+import { type ConnectionWait, type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
+import type { OpenSpan } from '../../core/watch/recorder.ts'
 import { remedyOf, rolesIn } from './remedy.ts'
 import { readShape } from './statement-shape.ts'
 import { readStatement } from './statement.ts'
 
-/** What is read of a RecordedQuery, which describes these fields, and what is noted in it. */
-interface RepeatedQuery {
-  readonly system: string
-  readonly statement: string
-  readonly parameters: readonly unknown[]
-  readonly location: Location | null
-  readonly callers?: readonly Location[]
+/** One query of a request, as its driver told of it. */
+export interface RecordedQuery {
+  /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
+  system: string
+  statement: string
+  parameters: readonly unknown[]
+  /** The caller; null if no code of the application is on the stack. */
+  location: Location | null
+  /** The lines that called the function with its location, nearest first. Missing if nobody looked for them. */
+  callers?: readonly Location[]
+  /** In milliseconds since the start of the request, as all times of a query. */
   readonly start: number
-  readonly duration: number | null
-  readonly waited: number
-  readonly failure: object | null
+  /** When it had a connection; null before. */
+  sent: number | null
+  /** When it had its answer; undefined before. */
+  ended?: number
+  /** The start as stored, which a late end must not change: it replaces the same row. Undefined before. */
+  shownStart?: number
+  /** Its own time, without waits; null until it has ended. */
+  duration: number | null
+  /** The wait for a connection. */
+  waited: number
+  /** The time in which the event loop was blocked meanwhile. */
+  blocked: number
+  /** When it waited for a connection; null if it had one at once. */
+  wait: ConnectionWait | null
+  /** Null if unknown. */
+  rows: number | null
+  /** Those of its answer, as received; null if unknown. */
+  bytes: number | null
+  /** The number of its transaction in the request; null outside transactions. */
+  transaction: number | null
+  /** What the driver failed with; null for a success. */
+  failure: { readonly error: unknown } | null
+  /** One text for each question mark of its shape; empty until its parameters are known. */
   values: readonly string[]
+  /** The shape whose result had a value that this one has instead of that of the query before. */
   suppliedBy: Shape | null
+  readonly span: OpenSpan
 }
 
 /** Queries of one shape by one line. */
@@ -95,7 +122,7 @@ export class Repetitions {
   #lastRead: Shape | null = null
 
   /** A query is asked. @returns how often one of its shape was; 0 if that does not matter */
-  ask({ statement, system }: Pick<RepeatedQuery, 'statement' | 'system'>): number {
+  ask({ statement, system }: Pick<RecordedQuery, 'statement' | 'system'>): number {
     const { isAllowed, isLoopable } = readStatement(statement)
     if (isAllowed || !isLoopable) return 0
     const text = textOfShape(statement, system)
@@ -105,7 +132,7 @@ export class Repetitions {
   }
 
   /** The parameters of a query are known, and it is about to be sent. */
-  begin(query: RepeatedQuery): void {
+  begin(query: RecordedQuery): void {
     const { parameters, statement, system } = query
     query.values = valuesOf(statement, system, parameters)
     const before = this.#shapes.get(textOfShape(statement, system))?.at(-1)
@@ -117,7 +144,7 @@ export class Repetitions {
   }
 
   /** A query has ended. @param result what the library returned; undefined if that is unknown */
-  end(query: RepeatedQuery, result: unknown): void {
+  end(query: RecordedQuery, result: unknown): void {
     const { callers, failure, suppliedBy, statement, system, values } = query
     const { name, transaction, isAllowed, isLoopable, isReading, isRepeatableRead } = readStatement(statement)
     if (transaction !== null || isAllowed) return
@@ -156,7 +183,7 @@ export class Repetitions {
   }
 
   /** @returns null if there are too many shapes to add another */
-  #shapeOf(query: RepeatedQuery): Shape | null {
+  #shapeOf(query: RecordedQuery): Shape | null {
     const text = textOfShape(query.statement, query.system)
     const shapes = this.#shapes.get(text) ?? []
     // Equal locations are the same object.
@@ -170,7 +197,7 @@ export class Repetitions {
     return shape
   }
 
-  #read(key: string, query: RepeatedQuery): void {
+  #read(key: string, query: RecordedQuery): void {
     const isLast = this.#lastRead === this.#reads.get(key)
     let shape = this.#reads.get(key)
     if (shape === undefined) {
@@ -184,12 +211,12 @@ export class Repetitions {
   }
 }
 
-function newShape({ location, statement, system }: RepeatedQuery, text: string): Shape {
+function newShape({ location, statement, system }: RecordedQuery, text: string): Shape {
   const none = { locations: [], samples: [], latest: [], callers: new Set<Location | null>(), suppliedBy: null }
   return { sql: statement, text, system, location, count: 0, duration: 0, supplied: 0, ended: 0, polls: 0, ...none }
 }
 
-function count(shape: Shape, { duration, location }: RepeatedQuery): void {
+function count(shape: Shape, { duration, location }: RecordedQuery): void {
   shape.count++
   shape.duration += duration ?? 0
   if (location !== null) addLocation(shape, location)

@@ -1,6 +1,6 @@
 import type { BuiltInPanel } from '../../core/panel.ts'
 import type { HeaderLine, Json, Profile, RequestRecord, ResponseRecord } from '../../core/profile.ts'
-import type { Block, Inline } from '../../core/view/block.ts'
+import type { Block, Blocks, Inline } from '../../core/view/block.ts'
 import { outcomeText, statusText, valueText } from '../../core/view/elements.ts'
 import { formatBytes } from '../../core/view/units.ts'
 import { curlCommand, sentHost } from './sent-request.ts'
@@ -109,19 +109,19 @@ function responseFacts({ outcome, response, status }: Profile): Array<readonly [
   ]
 }
 
-function requestBlocks(request: RequestRecord, profile: Profile): readonly Block[] {
+function requestBlocks(request: RequestRecord, profile: Profile): Blocks {
   const absence = absenceText(request, profile)
   return [
-    ...(request.body === null ? [] : [bodySection(request)]),
-    ...parts(request).flatMap(([title, entries]) => (entries.length === 0 ? [] : [countedSection(title, entries)])),
+    request.body !== null && bodySection(request),
+    ...parts(request).map(([title, entries]) => entries.length > 0 && countedSection(title, entries)),
     countedSection('Request headers', request.headers),
-    ...(absence === '' ? [] : [{ text: absence, look: 'muted' } as const]),
+    absence !== '' && { text: absence, look: 'muted' },
     { section: 'Connection', blocks: [recorded('Connection', requestFacts(profile))] },
     { fold: 'As cURL', blocks: [{ source: curlCommand(profile), language: 'text' }] },
   ]
 }
 
-function responseBlocks(response: ResponseRecord, profile: Profile): readonly Block[] {
+function responseBlocks(response: ResponseRecord, profile: Profile): Blocks {
   return [
     { section: 'Response', blocks: [recorded('Response', responseFacts(profile))] },
     countedSection('Response headers', response.headers),

@@ -1,6 +1,6 @@
 import type { BuiltInPanel } from '../../core/panel.ts'
 import type { NearMiss, Profile, Route, Routing } from '../../core/profile.ts'
-import type { Block, Inline } from '../../core/view/block.ts'
+import type { Block, Blocks, Inline } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code, plain } from '../../core/view/markdown.ts'
 import { count } from '../../core/view/units.ts'
@@ -122,7 +122,7 @@ function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
 }
 
 /** The routes most similar to the request, nearest first. */
-export function nearestRoutes({ routing, method, path }: Profile): readonly Block[] {
+export function nearestRoutes({ routing, method, path }: Profile): Blocks {
   const misses = nearPaths(routing.nearMisses)
   const routes = `The application has ${count(routing.routes, 'route')}.`
   if (misses.length === 0) {
@@ -167,7 +167,7 @@ function renderPiece({ text, change }: PathPiece): Markup {
   return change === 'excess' ? html`<del>${text}</del>` : html`${text}`
 }
 
-function matchedRoute({ handler, host, location, method, params, plugin, url, version }: MatchedRoute): Block[] {
+function matchedRoute({ handler, host, location, method, params, plugin, url, version }: MatchedRoute): Blocks {
   const given = Object.entries(params)
   return [
     {
@@ -181,15 +181,11 @@ function matchedRoute({ handler, host, location, method, params, plugin, url, ve
         ['Defined in', { place: location }],
       ],
     },
-    ...(given.length === 0
-      ? []
-      : [
-          {
-            section: 'Parameters',
-            count: given.length,
-            blocks: [{ title: 'Parameters', pairs: given.map(([name, value]) => [name, { value }] as const) }],
-          },
-        ]),
+    given.length > 0 && {
+      section: 'Parameters',
+      count: given.length,
+      blocks: [{ title: 'Parameters', pairs: given.map(([name, value]) => [name, { value }]) }],
+    },
   ]
 }
 

@@ -1,7 +1,7 @@
 import FindMyWay, { type HTTPMethod, type HTTPVersion } from 'find-my-way'
 import type { Collecting } from '../../core/feature.ts'
 import { attempt, read } from '../../core/foreign-value.ts'
-import type { MatchedRoute, NearMiss, Profile, Route } from '../../core/profile.ts'
+import type { NearMiss, Profile, Route, Routing } from '../../core/profile.ts'
 import { pathOfUrl, requestHost } from '../../core/request-target.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
@@ -16,7 +16,7 @@ function segmentsOf(path: string): string[] {
 }
 
 /** The case-insensitive edit distance of two paths. Parameters match any segment; an extra segment costs its length. */
-export function pathDistance(wanted: readonly string[], pattern: readonly string[]): number {
+function pathDistance(wanted: readonly string[], pattern: readonly string[]): number {
   if (Math.abs(wanted.length - pattern.length) > 2) return Infinity
   let distance = 0
   for (let index = 0; index < Math.max(wanted.length, pattern.length); index++) {
@@ -42,6 +42,13 @@ function edits(word: string, other: string): number {
     })
   }
   return row.at(-1) ?? start
+}
+
+/** The name that was probably meant by a word: the nearest, of which at most two letters differ. */
+export function nearestName(word: string, names: readonly string[]): string | undefined {
+  if (word === '') return undefined
+  const near = names.map(name => ({ name, distance: pathDistance([word], [name]) }))
+  return near.sort((one, other) => one.distance - other.distance).find(({ distance }) => distance <= 2)?.name
 }
 
 const nearMissesShown = 6
@@ -184,7 +191,7 @@ export function collectRouting({ exchange, mask, route, routes }: Collecting): P
   if (route === null) {
     return { routing: { matched: null, nearMisses: nearMissesOf(exchange, routes), routes: count } }
   }
-  const matched: MatchedRoute = {
+  const matched: Routing['matched'] = {
     // Defaults for a route that was added before the profiler and is unknown.
     method: [recorder.method],
     url: route.url,

@@ -1,6 +1,6 @@
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import { isProfilerFile, originalLocation, pathOf } from '../../core/call-site.ts'
-import { type FrameKind, type Location, toMicroseconds } from '../../core/profile.ts'
+import { type Frame, type Location, toMicroseconds } from '../../core/profile.ts'
 import type { FunctionUse } from './samples.ts'
 import { kindOf } from '../exceptions/describe-failures.ts'
 import type { RawSamples } from './sampling.ts'
@@ -9,7 +9,7 @@ import type { RawSamples } from './sampling.ts'
 export interface CallNode {
   /** Empty if it has no name. */
   function: string
-  kind: FrameKind
+  kind: Frame['kind']
   /** Where it begins; null for what is in no file. */
   location: Location | null
   /** Its own amount, without that of the functions that it calls. */

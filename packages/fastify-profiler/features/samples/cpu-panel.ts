@@ -1,7 +1,6 @@
-import type { SourceMap } from 'node:module'
 import type { FastifyInstance } from 'fastify'
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
-import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
+import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { lineText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
@@ -17,7 +16,7 @@ import {
   renderClock,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { resolveLocation } from '../exceptions/source-excerpt.ts'
+import { resolveLocation, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { findProfile, missingProfile, refusal } from '../home/question.ts'
 import { percent } from '../performance/waterfall.ts'
@@ -52,9 +51,9 @@ function functionName(name: string): string {
  * @param zoom where a cell leads, up to its number; null in a file
  */
 function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string, zoom: string | null): Markup {
-  const maps = new Map<string, SourceMap | null>()
+  const files: SourceTexts = new Map()
   return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
-<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root, maps), zoom && `${zoom}${number}`))}
+<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root, files), zoom && `${zoom}${number}`))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
 }
@@ -68,9 +67,9 @@ function renderCell({ call, row, share, start }: CallCell, place: string, zoomed
   return html`<a href="${zoomed}" aria-label="${name} ${place} ${formatShare(share, 1)}">${cell}</a>`
 }
 
-function placeOf({ kind, location }: CallNode, root: string, maps: Map<string, SourceMap | null>): string {
+function placeOf({ kind, location }: CallNode, root: string, files: SourceTexts): string {
   if (location === null) return ''
-  return lineText(kind === 'own' ? resolveLocation(location, maps) : location, root)
+  return lineText(kind === 'own' ? resolveLocation(location, files) : location, root)
 }
 
 const longestLine = 160
@@ -85,7 +84,7 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
     columns: [
       { label: 'Function' },
       { label: 'Line', kind: 'text' },
-      { label: unitOf(kind), kind: 'number' },
+      { label: kind === 'cpu' ? 'ms' : 'kB', kind: 'number' },
       { label: 'Share', kind: 'number' },
     ],
     rows: uses.map(({ amount, caller, function: name, location, source }) => [
@@ -97,23 +96,15 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
           : [location && ' ', 'called by ', { code: functionName(caller.function) }, ' ', { place: caller.location }],
         source === undefined ? null : [' ', { small: { code: cut(source, longestLine) } }],
       ],
-      amountText(kind, amount),
+      alignNumber(kind === 'cpu' ? amount : amount / 1000),
       formatShare(amount, total),
     ]),
   }
 }
 
-function unitOf(kind: Samples['kind']): string {
-  return kind === 'cpu' ? 'ms' : 'kB'
-}
-
-function amountText(kind: Samples['kind'], amount: number): string {
-  return alignNumber(kind === 'cpu' ? amount : amount / 1000)
-}
-
 /** How to have a request sampled: by a header, or by a button for the next request to this route. */
-function sampleForms({ base, isFile, profile }: ViewContext): Block[] {
-  if (isFile === true) return []
+function sampleForms({ base, isFile, profile }: ViewContext): Block | null {
+  if (isFile === true) return null
   const { method, routing, token } = profile
   const { matched } = routing
   const armed = matched === null ? null : armedTo(method, matched.url)
@@ -121,7 +112,7 @@ function sampleForms({ base, isFile, profile }: ViewContext): Block[] {
 ${armed !== null && html`<p class="notice">The next request to <code>${method} ${matched?.url}</code> is sampled for its ${armed.kind === 'cpu' ? 'use of the CPU' : 'allocations'}, if it comes before ${renderClock(armed.until)}.</p>`}
 <p>Send it with the header <code>X-Profile: cpu</code> or <code>X-Profile: allocations</code>${matched === null ? '.' : ', or sample the next one:'}</p>
 ${matched !== null && html`<form class="chips" method="post" action="${samplesUrl(base, token)}"><button name="kind" value="cpu">Profile the CPU of the next request to this route</button><button name="kind" value="allocations">Profile the allocations of the next request to this route</button></form>`}</section>`
-  return [{ html: form, markdown: '' }]
+  return { html: form, markdown: '' }
 }
 
 /** The functions that a sampled request spent its time or memory on. */
@@ -129,46 +120,45 @@ export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
   name: 'cpu',
   label: 'CPU',
   read: ({ samples }) => samples ?? null,
-  badge: samples =>
-    'why' in samples ? { text: 'no samples', tone: 'warning' } : { text: badgeText(samples), tone: 'neutral' },
+  badge(samples) {
+    if ('why' in samples) return { text: 'no samples', tone: 'warning' }
+    // The panel's label is that of the CPU.
+    return { text: `${samples.kind === 'cpu' ? '' : 'allocations: '}${totalText(samples)}`, tone: 'neutral' }
+  },
   view: (samples, context) => [
     ...('why' in samples ? [{ notice: samples.why, tone: 'warning' } as const] : samplesBlocks(samples, context)),
-    ...sampleForms(context),
+    sampleForms(context),
   ],
   empty: context => [
     ...emptyBlocks('This request was not sampled. Samples show which functions use the CPU, or allocate memory.'),
-    ...sampleForms(context),
+    sampleForms(context),
   ],
 }
 
-function samplesBlocks(samples: Samples, context: ViewContext): Block[] {
+function samplesBlocks(samples: Samples, context: ViewContext): Blocks {
   const { charged, hot, others } = samples
   return [
     { text: headline(samples, context.root), look: 'headline' },
     { text: howSampled(samples), look: 'muted' },
-    ...(others.count === 0 ? [] : [{ notice: othersText(others, context.base) }]),
-    ...picture(samples, context),
+    others.count > 0 && { notice: othersText(others, context.base) },
+    picture(samples, context),
     {
       section: ['Hot lines ', { small: 'without what they call' }],
       blocks: [functionTable('Hot lines', hot, samples)],
     },
-    ...(charged.length === 0
-      ? []
-      : [
-          {
-            section: ['Your code ', { small: 'with what it calls in libraries and Node' }],
-            blocks: [functionTable('Your code', charged, samples)],
-          },
-        ]),
+    charged.length > 0 && {
+      section: ['Your code ', { small: 'with what it calls in libraries and Node' }],
+      blocks: [functionTable('Your code', charged, samples)],
+    },
   ]
 }
 
-function picture({ kind, unstored }: Samples, context: ViewContext): Block[] {
+function picture({ kind, unstored }: Samples, context: ViewContext): Block | null {
   const { base, isFile, profile, query, readSamples, root } = context
-  if (unstored !== null) return [{ notice: unstored }]
+  if (unstored !== null) return { notice: unstored }
   const text = readSamples?.() ?? null
   const raw: unknown = text === null ? null : JSON.parse(text)
-  if (!isRawSamples(raw)) return []
+  if (!isRawSamples(raw)) return null
   const file = kind === 'cpu' ? '.cpuprofile' : '.heapprofile'
   const [zoom = ''] = /^[\d.]{1,200}$/.exec(query?.get('zoom') ?? '') ?? []
   const whole = profileUrl(base, profile.token, 'cpu')
@@ -178,13 +168,11 @@ function picture({ kind, unstored }: Samples, context: ViewContext): Block[] {
     root,
     isFile === true ? null : `${whole}&zoom=${zoom && `${zoom}.`}`,
   )
-  return [
-    {
-      html: html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${zoom !== '' && html`<a href="${whole}">All calls</a>`}${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
+  return {
+    html: html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${zoom !== '' && html`<a href="${whole}">All calls</a>`}${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
 ${icicle}</section>`,
-      markdown: '',
-    },
-  ]
+    markdown: '',
+  }
 }
 
 /** The largest part in one sentence. */
@@ -212,12 +200,6 @@ function howSampled({ duration, external, hot, interval, kind, total }: Samples)
 
 function totalText({ kind, total }: Samples): string {
   return kind === 'cpu' ? formatDuration(total) : formatBytes(total)
-}
-
-/** The panel's label is that of the CPU. */
-function badgeText(samples: Samples): string {
-  const total = totalText(samples)
-  return samples.kind === 'cpu' ? total : `allocations: ${total}`
 }
 
 function othersText({ count, tokens }: OtherRequests, base: string): Inline {

@@ -1,10 +1,9 @@
 import type { HeapProfiler, Runtime } from 'node:inspector'
-import { originalIn } from '../../core/call-site.ts'
 import type { Collecting } from '../../core/feature.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Profile, toMicroseconds } from '../../core/profile.ts'
 import { cut } from '../../core/view/units.ts'
-import { sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
+import { resolveLocation, sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
 import type { FunctionUse, Samples } from './samples.ts'
 import { type RawSamples, samplingIntervals, samplingOf } from './sampling.ts'
@@ -30,18 +29,13 @@ function maskSamples(raw: RawSamples, mask: Mask): void {
       frame.functionName = cut(masked(frame.functionName), longestText)
     }
     // Files are shown as those of spans and stacks are.
-    if (!fileUrl.test(frame.url)) frame.url = cut(masked(withoutCode(frame.url)), longestText)
+    if (!fileUrl.test(frame.url)) frame.url = cut(masked(frame.url.replace(/^(data:[^,]*,).+/s, '$1…')), longestText)
   }
 }
 
 function* framesBelow({ callFrame, children }: HeapProfiler.SamplingHeapProfileNode): Generator<Runtime.CallFrame> {
   yield callFrame
   for (const child of children) yield* framesBelow(child)
-}
-
-/** A data: URL without its data. */
-function withoutCode(url: string): string {
-  return url.replace(/^(data:[^,]*,).+/s, '$1…')
 }
 
 const functionsKept = 10
@@ -67,14 +61,12 @@ export function collectSamples({ bounds, exchange, keepSamples, mask }: Collecti
     hot: hotFunctions(calls),
     charged: chargedCode(calls, functionsKept),
     others: { count: othersCount, tokens: [...others] },
-    unstored: isStored ? null : unstoredText(bytes, bounds.samples),
+    unstored: isStored
+      ? null
+      : `The samples have ${bytes} bytes, more than the ${bounds.samples} that are stored with a profile: they were not stored.`,
   }
   if (isStored) keepSamples(text)
   return { samples }
-}
-
-function unstoredText(bytes: number, most: number): string {
-  return `The samples have ${bytes} bytes, more than the ${most} that are stored with a profile: they were not stored.`
 }
 
 /** The functions with the largest amounts of their own. */
@@ -101,7 +93,7 @@ export function readLines({ samples }: Profile): Pick<Profile, 'samples'> {
 
 function withLine(use: FunctionUse, files: SourceTexts): FunctionUse {
   if (use.location === null || use.kind === 'node') return use
-  const location = originalIn(sourceOf(use.location.file, files)?.map, use.location) ?? use.location
+  const location = resolveLocation(use.location, files)
   const source = sourceOf(location.file, files)?.lines[location.line - 1]
   return { ...use, location, ...(source !== undefined && { source: source.trim() }) }
 }

@@ -1,4 +1,4 @@
-import type { FrameKind, Location } from '../../core/profile.ts'
+import type { Frame, Location } from '../../core/profile.ts'
 
 declare module '../../core/profile.ts' {
   interface Profile {
@@ -44,7 +44,7 @@ export interface Samples {
 export interface FunctionUse {
   /** Empty if it has no name. */
   function: string
-  kind: FrameKind
+  kind: Frame['kind']
   /** Its line with most samples, or else its first line; null for what is in no file, such as garbage collection. */
   location: Location | null
   /** The function that has called it, for one of Node, V8 or generated code. Missing if it is not known. */

@@ -54,7 +54,7 @@ t.test('an HTTP request without a response is shown with its error and caller, a
 })
 
 t.test('an HTTP request has its status, size and times', async t => {
-  const [, , , calls] = httpClientPanel.view(
+  const [, , , , calls] = httpClientPanel.view(
     { count: 1, failed: 0, duration: 5.5, calls: [exampleCall()] },
     context(profile()),
   )

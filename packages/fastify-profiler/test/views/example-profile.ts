@@ -1,4 +1,5 @@
-import type { Configuration, DatabaseUse, Exception, Frame, HttpCall, Json, NearMiss } from '../../core/profile.ts'
+import type { DatabaseUse, Exception, Frame, HttpCall, Json, NearMiss } from '../../core/profile.ts'
+import type { Configuration } from '../../core/store/store-directory.ts'
 import type { Profile, Query, Span, SpanKind } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import type { Panel, ViewContext } from '../../core/panel.ts'

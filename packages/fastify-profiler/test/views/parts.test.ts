@@ -1,5 +1,5 @@
 import t from 'tap'
-import { renderCodeBlock, renderSqlBlock } from '../../core/view/code-block.ts'
+import { renderSqlBlock } from '../../core/view/code-block.ts'
 import { renderExcerpt } from '../../features/exceptions/source-excerpt.ts'
 import { escape, html } from '../../core/view/html.ts'
 import { locationText, renderLocation, renderSeverity, renderValue, valueText } from '../../core/view/elements.ts'
@@ -295,7 +295,7 @@ for (const [what, source, shown] of [
 }
 
 t.test('code that contains markup is escaped', async t => {
-  for (const code of [lines(['<script>']), String(renderCodeBlock('<script>'))]) t.match(code, '&lt;script&gt;')
+  t.match(lines(['<script>']), '&lt;script&gt;')
 })
 
 t.test('SQL keywords, strings and placeholders are highlighted, but not quoted names', async t => {

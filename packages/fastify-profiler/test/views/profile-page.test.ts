@@ -180,7 +180,7 @@ for (const [title, body, contentType, shown] of [
     'application/json',
     /application\/json · 15 B<\/small>.*&quot;email&quot;: <span class="string">&quot;a@b&quot;<\/span>,\n {2}&quot;on&quot;: <span class="keyword">true/s,
   ],
-  ['a body without a type is JSON', [1], null, /<pre class="json".*\n {2}1\n/s],
+  ['a body without a type is JSON', [1], null, /<pre tabindex="0">.*\n {2}1\n/s],
   ['a form is shown as pairs', { email: 'a@b' }, 'application/x-www-form-urlencoded', /<dt>email.*a@b/s],
   ['text is shown as it is', 'plain', 'text/plain', '<pre tabindex="0"><code>plain'],
   ['a bare value is shown as a value', 7, 'application/json', '<code>7</code>'],
