@@ -9,8 +9,16 @@ import { profiledApp } from './profiled-app.ts'
 
 // Stands in for libraries that catch the errors of an application's functions: GraphQL, tRPC and Nest.
 
-const graphql = { toError: (error: unknown) => error }
-graphqlDriver.patch?.(graphql)
+class GraphQLError extends Error {
+  declare path: string[]
+  declare originalError: unknown
+  constructor(path: string[], originalError: unknown) {
+    super('located')
+    this.path = path
+    this.originalError = originalError
+  }
+}
+graphqlDriver.patch?.({ GraphQLError })
 
 const core = {
   exceptions: {
@@ -64,7 +72,7 @@ async function registerTrpc(app: FastifyInstance, trpcOptions: object): Promise<
 
 /** Ways to tell of an error that a library has caught. */
 const libraries: Record<string, (app: FastifyInstance) => Promise<(error: unknown) => unknown>> = {
-  GraphQL: async () => error => graphql.toError(error),
+  GraphQL: async app => error => app.log.error(new GraphQLError(['order'], error)),
   tRPC: async app => {
     const options = await registerTrpc(app, new Options())
     return error => options.onError({ error })
@@ -113,7 +121,7 @@ t.test('what the profiler cannot read changes nothing about the call of a librar
   await app.register(async function fastifyTRPCPlugin() {}, unreadable)
   const called: unknown[] = []
   app.get('/', async () => {
-    called.push(graphql.toError(broken), trpc.onError(broken), trpc.told[0])
+    called.push(new GraphQLError([], broken).originalError, trpc.onError(broken), trpc.told[0])
     called.push(
       filter(broken),
       guard([broken]),

@@ -18,7 +18,7 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify'
 import t, { type Test } from 'tap'
-import profiler, { type ProfilerOptions } from '../index.ts'
+import profiler, { currentRecorder, type ProfilerOptions } from '../index.ts'
 import { fakeClock, fakeTimers } from './fake-clock.ts'
 import { makeFolder } from './folder.ts'
 import {
@@ -191,12 +191,12 @@ t.test('at most twenty different failures of the profiler are logged', async t =
   t.equal(lines.length, 20)
 })
 
-t.test('a query that a handler returns is sent once', async t => {
+t.test('a query that a handler returns is sent once, in its request', async t => {
   const app = await profiledApp(t)
   let sent = 0
   app.get('/', () => ({
     then(fulfilled: (rows: object) => void) {
-      sent++
+      sent += currentRecorder() === undefined ? 0 : 1
       fulfilled({ rows: 1 })
     },
   }))

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
@@ -87,7 +88,7 @@ t.test('a request within its budget passes every check', async t => {
 
 t.test('a loop of 1+20 queries fails with its count, its statement, its line and the token', async t => {
   const { profile } = await profiled(plain(t)).inject('/museums?n=20')
-  const place = String.raw`packages/fastify-profiler/.*testing\.test\.ts:16:\d+`
+  const place = String.raw`packages/fastify-profiler/.*testing\.test\.ts:17:\d+`
   const line = String.raw`  20 × select \* from paintings where museum = \$1, [<\d.]+ ms, ${place}`
   t.match(
     failureOf(() => expectProfile(profile).noLoops()),
@@ -211,6 +212,23 @@ t.test('a database library that is not watched is named, and no check of queries
   }
   const expectation = expectProfile(profile, { unseen: ['mssql', 'mariadb'] })
   t.equal(expectation.queries({ max: 3 }).noLoops().noErrors(), expectation)
+})
+
+t.test('code that connects to the port of a database is named if nothing watches it, as in a bundle', async t => {
+  const app = await profiledApp(t)
+  app.get('/bundled', async () => {
+    connect(1433, '127.0.0.1').on('error', () => {})
+  })
+  const profile = await profileOf(app, '/bundled')
+  const says = /testing\.test\.\w+ connects to port 1433 and is not watched: its queries are missing\./
+  t.match(
+    profile.unseen?.filter(({ what }) => what === 'queries'),
+    [{ says }],
+  )
+  t.match(
+    failureOf(() => expectProfile(profile).noLoops()),
+    says,
+  )
 })
 
 t.test('a request that takes too long fails with the calls that took longest', async t => {

@@ -94,8 +94,8 @@ class TracedCall {
       this.#returned('sync')
       return result
     }
-    // `then` must be called only once: a query builder sends its query on each call.
-    const ownResult = isThenable(result) ? Promise.resolve(result) : result
+    // `then` must be called only once, and in this scope: a query builder sends its query on each call.
+    const ownResult = isThenable(result) ? recorderScope.run(this.#recorder, () => Promise.resolve(result)) : result
     if (isPromise(ownResult)) this.#returned('async')
     else if (this.#isCalledBack) return result
     void whenThere(

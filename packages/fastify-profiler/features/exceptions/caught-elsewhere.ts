@@ -1,27 +1,22 @@
 import { isFunction, isObject, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import { openRecorder } from '../../core/watch/current-recorder.ts'
-import { type Driver, replaceMethod } from '../queries/drivers/driver.ts'
+import { type Driver, prototypeOf, whenSet } from '../queries/drivers/driver.ts'
 import type { FastifyInstance } from 'fastify'
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 
 /**
- * Servers of GraphQL catch the errors of resolvers, and report them beside the data. All of them pass each error to
- * `locatedError`, which some have imported by now. It calls this inner function, of graphql 16.
+ * Servers of GraphQL catch the errors of resolvers, and report them beside the data. All of them make an error of each
+ * that has its path and itself. The functions that do so cannot be replaced: graphql 17 consists of ES modules.
  */
 export const graphqlDriver: Driver = {
   packages: ['graphql'],
   patch(exports) {
-    replaceMethod(exports, 'toError', toError => {
-      return function told(this: unknown, ...args: unknown[]): unknown {
-        driverBoundary.guard(() => {
-          // An error of a field that cannot be null passes again for the fields above, as a GraphQLError.
-          if (propertyOf(args[0], 'originalError') == null) openRecorder()?.exception(args[0])
-        }, undefined)
-        return Reflect.apply(toError, this, args)
-      }
+    whenSet(prototypeOf(exports, 'GraphQLError'), 'originalError', (located, error) => {
+      if (error != null && propertyOf(located, 'path') !== undefined) openRecorder()?.exception(error)
     })
   },
+  moduleFiles: file => (file.endsWith('.mjs') ? [file] : []),
 }
 
 /** Records the errors of procedures. tRPC catches them, and tells its option `onError` alone. */

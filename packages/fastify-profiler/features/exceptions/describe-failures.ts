@@ -105,7 +105,9 @@ function describeExceptions(
   }
 
   for (const [index, error] of thrown.entries()) if (failures[index]?.from !== 'logged') add(error, 'thrown', null)
-  for (const error of thrown) add(error, 'logged', null)
+  // Servers of GraphQL log what they made of an error.
+  const isMade = (error: unknown) => isError(error) && indexes.has(read(error, 'originalError'))
+  for (const error of thrown) if (!isMade(error)) add(error, 'logged', null)
   losses.exceptions += leftOut.size
   return { list, thrown: thrown.map(error => indexes.get(error) ?? null) }
 }

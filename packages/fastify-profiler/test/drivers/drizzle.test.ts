@@ -40,15 +40,16 @@ for (const [name, db] of Object.entries(databases)) {
         await db.delete(museums) // deleted
         await db.execute(sql`select 1`) // executed
         await db.query.museums.findMany({ columns: { one: true } }) // found
+        await db.$count(museums) // counted
       },
       { root },
     )
     const shown = database?.queries.map(({ sql, location }) => [sql.split(' ')[0], location?.line])
     t.match(
       shown,
-      ['select', 'insert', 'update', 'delete', 'execute', 'found'].map((verb, n) => [
-        ['select', 'insert', 'update', 'delete', 'select', 'select'][n],
-        lineOf(['selected', 'inserted', 'updated', 'deleted', 'executed', 'found'][n] ?? verb),
+      ['selected', 'inserted', 'updated', 'deleted', 'executed', 'found', 'counted'].map((done, n) => [
+        ['select', 'insert', 'update', 'delete'][n] ?? 'select',
+        lineOf(done),
       ]),
     )
     t.match(database?.queries[0], { system: 'postgresql', parameters: ['[masked]'], rows: 1 })

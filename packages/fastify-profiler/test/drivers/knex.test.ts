@@ -27,6 +27,14 @@ t.test('a raw query has the placeholders that are sent, and the line that began 
   ])
 })
 
+t.test('what Knex asks a new connection is no query of the request that waits for it', async t => {
+  const db = open(t)
+  const { database } = await profileOf(t, async () => {
+    await db.select('one').from('museums')
+  })
+  t.match(database, { count: 1, queries: [{ sql: 'select "one" from "museums"' }] })
+})
+
 t.test('a copy of a query has the line that sends it, if that calls "then" itself', async t => {
   const db = open(t)
   const template = db('museums').select('one')

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { DatabaseUse } from '../../core/profile.ts'
 import { kyselyDriver } from '../../features/queries/drivers/kysely.ts'
 import { mongodbDriver } from '../../features/queries/drivers/mongodb.ts'
+import { mysql2Driver } from '../../features/queries/drivers/mysql2.ts'
 import { pgDriver } from '../../features/queries/drivers/pg.ts'
 import { redisDriver } from '../../features/queries/drivers/redis.ts'
 import { profileOf } from './driver-app.ts'
@@ -36,6 +37,32 @@ t.test('a statement of several has the rows of all, one without a count has none
   const made = classWith(['query'], () => Promise.resolve([{ rowCount: 2 }, { rowCount: null }]))
   pgDriver.patch?.({ Client: made })
   t.match(await queriesOf(t, () => call(made, 'query', { name: 'prepared' })), [{ sql: 'prepared', rows: 2 }])
+})
+
+t.test('a statement that mysql2 has prepared is a query each time it is executed', async t => {
+  type Done = (error: unknown, result: unknown) => void
+  class Statement {
+    readonly query = 'select one where id = ?'
+    execute(_values: unknown[], done: Done) {
+      done(null, [{ one: 1 }])
+    }
+  }
+  class Connection {
+    addCommand() {}
+    prepare(_sql: string, done: (error: unknown, statement: Statement) => void) {
+      done(null, new Statement())
+    }
+  }
+  mysql2Driver.patch?.(Connection)
+  const run = () =>
+    new Connection().prepare('', (_error, statement) => {
+      for (const id of [7, 8]) statement.execute([id], () => {})
+    })
+  const sql = 'select one where id = ?'
+  t.match(await queriesOf(t, run), [
+    { sql, parameters: [7], rows: 1 },
+    { sql, parameters: [8], rows: 1 },
+  ])
 })
 
 t.test('a dialect of Kysely that nobody knows is SQL, a change has the number of rows', async t => {

@@ -21,6 +21,8 @@ const redis = createClient({ socket: { port, host: '127.0.0.1' }, RESP: 3 })
 redis.on('error', () => {})
 await redis.connect()
 const ioredis = new Redis({ port, host: '127.0.0.1', lazyConnect: true, enableReadyCheck: false })
+// Before the first application, when nothing is watched.
+ioredis.defineCommand('limit', { numberOfKeys: 1, lua: 'return 1' })
 t.teardown(() => {
   redis.destroy()
   ioredis.disconnect()
@@ -76,15 +78,19 @@ t.test('a command that a library sends after its caller is off the stack has the
   writeFileSync(
     join(library, 'index.cjs'),
     `const trace = async call => call()
-exports.add = async send => trace(async () => { await null; return await send() })`,
+exports.add = async send => trace(async () => { await null; return await send() })
+exports.run = async client => exports.add(() => client.limit('fail'))`,
   )
-  const { add } = createRequire(import.meta.url)(join(library, 'index.cjs'))
-  const send = ioredis.get.bind(ioredis, 'fail')
+  const { add, run } = createRequire(import.meta.url)(join(library, 'index.cjs'))
   const { database } = await profileOf(t, async () => {
-    await t.rejects(async () => await add(send)) // awaited
+    await t.rejects(async () => await add(() => ioredis.get('fail'))) // awaited
+    await t.rejects(async () => await run(ioredis)) // script awaited
   })
-  const found = database?.queries.filter(({ sql }) => sql === 'get')
-  t.match(found, [{ error: /cannot do that/, location: { line: lineOf('awaited') } }])
+  const found = database?.queries.filter(({ sql }) => sql === 'get' || sql === 'evalsha')
+  t.match(found, [
+    { error: /cannot do that/, location: { line: lineOf('awaited') } },
+    { error: /cannot do that/, location: { line: lineOf('script awaited') } },
+  ])
 })
 
 t.test('an error that a callback gets is no rejection that nobody handles', async t => {
@@ -102,7 +108,6 @@ exports.buffer = client => ask(done => client.limitBuffer('fail', done))`,
   const note = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', note)
   t.teardown(() => process.off('unhandledRejection', note))
-  ioredis.defineCommand('limit', { numberOfKeys: 1, lua: 'return 1' })
   const { database } = await profileOf(t, async () => {
     for (const ask of [limiter.get, limiter.run, limiter.buffer]) t.match(await ask(ioredis), /cannot do that/)
   })

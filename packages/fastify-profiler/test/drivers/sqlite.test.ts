@@ -106,6 +106,18 @@ t.test('a statement that was prepared unseen has its own connection, or that of 
   ])
 })
 
+t.test('a statement that was prepared before its library was watched is a query', async t => {
+  class Early {
+    readonly source = 'select early'
+    get() {}
+  }
+  const early = new Early()
+  // What the native part of better-sqlite3 exports.
+  sqliteDriver.patch?.({ Statement: Early })
+  const { database } = await profileOf(t, () => early.get())
+  t.match(database?.queries, [{ sql: 'select early' }])
+})
+
 t.test("Node's own SQLite is watched", { skip: !hasSqlite() && 'This Node has no SQLite.' }, async t => {
   const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite')
   const db = new DatabaseSync(':memory:')

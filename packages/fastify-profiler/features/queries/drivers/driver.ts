@@ -98,6 +98,20 @@ function holderOf(owner: unknown, name: string): object | null {
   return null
 }
 
+/** Tells when an object of a class gets a property, which is its own from then on. */
+export function whenSet(
+  prototype: object | null,
+  name: string,
+  tell: (owner: object, value: unknown, below: AnyFunction) => void,
+): void {
+  if (prototype === null || Object.hasOwn(prototype, name)) return
+  const set = function (this: object, value: unknown): void {
+    Reflect.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true })
+    driverBoundary.guard(() => tell(this, value, set), undefined)
+  }
+  Reflect.defineProperty(prototype, name, { configurable: true, get: () => undefined, set })
+}
+
 /** How a method of a library sends a query. */
 interface Sending {
   /** Reads the query from the method's arguments. @returns null for a call that sends none */

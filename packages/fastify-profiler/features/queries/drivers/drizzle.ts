@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { isPromise } from 'node:util/types'
 import { type AnyFunction, isFunction, isObject } from '../../../core/foreign-value.ts'
 import { lineOfBuilder, rememberBuilder, withCaller } from '../queries.ts'
 import { type Driver, replaceMethod } from './driver.ts'
@@ -15,14 +16,14 @@ export const drizzleDriver: Driver = {
       if (!isFunction(exported) || !(entityKind in exported)) continue
       const prototype: unknown = Reflect.get(exported, 'prototype')
       if (!isObject(prototype)) continue
-      for (const name of builders) replaceMethod(prototype, name, watchedBuild)
-      replaceMethod(prototype, 'then', sendWithCaller)
+      for (const name of methods) replaceMethod(prototype, name, watchedBuild)
     }
   },
   moduleFiles: file =>
     dialects.flatMap(dialect => [
       join(dirname(file), `${dialect}-core`, 'index.js'),
       join(dirname(file), `${dialect}-core`, 'query-builders', 'query.js'),
+      join(dirname(file), `${dialect}-core`, 'query-builders', 'count.js'),
     ]),
 }
 
@@ -31,19 +32,19 @@ const dialects = ['pg', 'mysql', 'sqlite']
 /** What all classes of Drizzle have. */
 const entityKind = Symbol.for('drizzle:entityKind')
 
-/** The methods after which a query can be awaited. */
-const builders = ['from', 'values', 'set', 'select', 'delete', 'execute', 'findMany', 'findFirst', 'all', 'get', 'run']
+/** The methods after which a query can be awaited, and those that send it. */
+const methods = ['from', 'values', 'set', 'select', 'delete', 'findMany', 'findFirst', '$count'].concat(
+  'then',
+  'execute',
+  'all',
+  'get',
+  'run',
+)
 
 function watchedBuild(build: AnyFunction): AnyFunction {
   return function remembered(this: object, ...args: unknown[]): unknown {
-    const builder: unknown = Reflect.apply(build, this, args)
-    if (isObject(builder) && 'then' in builder && 'execute' in builder) rememberBuilder(builder, remembered)
+    const builder = withCaller(lineOfBuilder(this), (): unknown => Reflect.apply(build, this, args))
+    if (isObject(builder) && 'then' in builder && !isPromise(builder)) rememberBuilder(builder, remembered)
     return builder
-  }
-}
-
-function sendWithCaller(then: AnyFunction): AnyFunction {
-  return function sent(this: object, ...args: unknown[]): unknown {
-    return withCaller(lineOfBuilder(this), (): unknown => Reflect.apply(then, this, args))
   }
 }

@@ -1,9 +1,12 @@
 import Module, { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { Socket } from 'node:net'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { captureSites, isProfilerFile, pathOf } from '../../../core/call-site.ts'
 import type { PageSources, RunningFeature } from '../../../core/feature.ts'
-import { attempt, isObject } from '../../../core/foreign-value.ts'
+import { type AnyFunction, attempt, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
+import type { Unseen } from '../../../core/profile.ts'
 import { type Dependent, dependentsIn, unwatchedLibraries } from '../unwatched.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 import { drizzleDriver } from './drizzle.ts'
@@ -50,6 +53,30 @@ export function installDrivers(): void {
     driverBoundary.guard(() => driver.subscribe?.(), undefined)
   }
   watchLoading()
+  replaceMethod(Socket.prototype, 'connect', watchedSocket)
+}
+
+/** The ports of databases, to which only libraries connect: one that is not watched is unknown, or bundled. */
+const databasePorts = new Set([1433, 3306, 5432, 6379, 27017])
+
+/** Called with what connects to the port of a database and is not watched. */
+const strangerListeners = new Set<(file: string, port: number) => void>()
+const framesSearched = 16
+
+function watchedSocket(connect: AnyFunction): AnyFunction {
+  return function watched(this: unknown, ...args: unknown[]): unknown {
+    driverBoundary.guard(() => {
+      // Options, alone or in the list that Node makes of arguments, or the port itself.
+      const first: unknown = listOf(args[0])[0] ?? args[0]
+      const port = Number(propertyOf(first, 'port') ?? first)
+      if (!databasePorts.has(port)) return
+      const files = captureSites(watched, framesSearched).map(site => pathOf(site.getFileName() ?? ''))
+      const file = files.find(file => /^(?!node:).*[\\/]/.test(file) && !isProfilerFile(file))
+      if (file === undefined || watchedPackages.has(nameOf(file))) return
+      for (const listen of strangerListeners) listen(file, port)
+    }, undefined)
+    return Reflect.apply(connect, this, args)
+  }
 }
 
 /** Watches the libraries that an application has loaded, and tells of those that nothing watches. */
@@ -59,12 +86,27 @@ export function watchLibraries({ advise, notes, root, unseen }: PageSources): Ru
     const dependents = dependentsIn(folder)
     return allDrivers.map(driver => patchModules(driver, folder, dependents))
   })
-  for (const library of unwatchedLibraries(root)) {
+  const add = (library: Unseen) => {
+    if (unseen.some(({ name }) => name === library.name)) return
     unseen.push(library)
     notes.add(library.says)
     advise?.(library.says)
   }
-  return { prepared: Promise.all(patched).then(() => {}), ready: lookForModules }
+  const addStranger = (file: string, port: number) => {
+    const name = nameOf(file) || relative(root, file)
+    add({
+      what: 'queries',
+      name,
+      says: `${name} connects to port ${port} and is not watched: its queries are missing.`,
+    })
+  }
+  unwatchedLibraries(root).forEach(add)
+  strangerListeners.add(addStranger)
+  return {
+    prepared: Promise.all(patched).then(() => {}),
+    ready: lookForModules,
+    stop: () => strangerListeners.delete(addStranger),
+  }
 }
 
 /** Patches what was loaded without a word: Node's own modules, when they are imported by ES modules. */

@@ -1,5 +1,6 @@
 import { type AnyFunction, isFunction, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
+import { recorderScope } from '../../../core/watch/current-recorder.ts'
 import { lineOfBuilder, rememberBuilder } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import { classItself, type Driver, numberIn, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
@@ -14,11 +15,19 @@ export const knexDriver: Driver = {
       for (const name of ['queryBuilder', 'raw', 'schemaBuilder']) replaceMethod(prototype, name, watchedMake)
       replaceMethod(prototype, 'runner', watchedRun)
       replaceMethod(prototype, 'acquireConnection', acquire => watchedConnect(acquire, countsOf))
+      replaceMethod(prototype, 'acquireRawConnection', unwatched)
     }
     if ('queryArray' in prototype) {
       replaceMethod(prototype, 'query', query => watchedMethod(query, { read, rowsIn: () => null }))
     }
   },
+}
+
+/** Knex asks each new connection for its version, within the wait of a request. */
+function unwatched(open: AnyFunction): AnyFunction {
+  return function opened(this: object, ...args: unknown[]): unknown {
+    return recorderScope.exit((): unknown => Reflect.apply(open, this, args))
+  }
 }
 
 /** Knex has a pool of its own, by the library tarn. */

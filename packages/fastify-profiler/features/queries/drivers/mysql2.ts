@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { ExplainClient } from '../../../core/feature.ts'
-import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import {
@@ -38,7 +38,32 @@ export const mysql2Driver: Driver = {
     replaceMethod(prototype, 'query', query => watchedMethod(query, sending))
     replaceMethod(prototype, 'execute', execute => watchedMethod(execute, sending))
     if (isPool) replaceMethod(prototype, 'getConnection', connect => watchedConnect(connect, countsOf))
+    else replaceMethod(prototype, 'prepare', watchedPrepare)
   },
+}
+
+/** The class of statements is exported nowhere, so that it is patched when the first is prepared. */
+function watchedPrepare(prepare: AnyFunction): AnyFunction {
+  return function watched(this: object, ...args: unknown[]): unknown {
+    const done = args[1]
+    if (isFunction(done)) {
+      args[1] = function (this: unknown, ...results: unknown[]): unknown {
+        replaceMethod(results[1], 'execute', execute => watchedMethod(execute, executing))
+        const answer: unknown = Reflect.apply(done, this, results)
+        return answer
+      }
+    }
+    return Reflect.apply(prepare, this, args)
+  }
+}
+
+const executing = {
+  read([values]: readonly unknown[], statement: object) {
+    const connection = propertyOf(statement, '_connection')
+    return read([{ sql: propertyOf(statement, 'query'), values }], isObject(connection) ? connection : undefined)
+  },
+  rowsIn,
+  takesCallback: true,
 }
 
 /** A connection says that it is open within its first command. */

@@ -7,7 +7,7 @@ import type { Location } from '../../../core/profile.ts'
 import { currentRecorder } from '../../../core/watch/current-recorder.ts'
 import { beginQuery, type QueryCall, senderInRequest } from '../queries.ts'
 import type { AskedQuery, Sender } from '../recorded-queries.ts'
-import { type Driver, hear, numberIn, prototypeOf, replaceMethod } from './driver.ts'
+import { type Driver, hear, numberIn, prototypeOf, replaceMethod, whenSet } from './driver.ts'
 
 /**
  * postgres.js. A query is a promise: its constructor knows the caller, `handle` that it is awaited, and the connection
@@ -17,7 +17,6 @@ export const postgresDriver: Driver = {
   packages: ['postgres'],
   patch(exports) {
     const prototype = prototypeOf(exports, 'Query')
-    if (prototype === null || Object.hasOwn(prototype, 'handler')) return
     whenSet(prototype, 'handler', rememberSender)
     whenSet(prototype, 'parameters', send)
     replaceMethod(prototype, 'handle', watchedHandle)
@@ -27,15 +26,6 @@ export const postgresDriver: Driver = {
 
 const senders = new WeakMap<object, Sender>()
 const calls = new WeakMap<object, QueryCall>()
-
-/** Tells when a query gets a property, which is its own from then on. */
-function whenSet(prototype: object, name: string, tell: (query: object, value: unknown, below: AnyFunction) => void) {
-  const set = function (this: object, value: unknown): void {
-    Reflect.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true })
-    driverBoundary.guard(() => tell(this, value, set), undefined)
-  }
-  Reflect.defineProperty(prototype, name, { configurable: true, get: () => undefined, set })
-}
 
 function rememberSender(query: object, _handler: unknown, below: AnyFunction): void {
   const sender = senderInRequest(askedBy(query), below)

@@ -97,7 +97,8 @@ export const ioredisDriver: Driver = {
       if (prototype === null) continue
       if ('fillResult' in prototype) replaceMethod(prototype, 'exec', exec => watchedMethod(exec, { read, rowsIn }))
       else replaceMethod(prototype, 'sendCommand', watchedSend)
-      replaceMethod(prototype, 'defineCommand', watchedDefine)
+      // The class of scripts, since a client may define some before it is watched.
+      if ('execute' in prototype) replaceMethod(prototype, 'execute', watchedScript)
     }
   },
 }
@@ -138,22 +139,14 @@ function isHeard(command: unknown, { query }: QueryCall): boolean {
 
 let isAwaitedScript = false
 
-function watchedDefine(define: AnyFunction): AnyFunction {
-  return function defined(this: unknown, ...args: unknown[]): unknown {
-    const result: unknown = Reflect.apply(define, this, args)
-    for (const name of [String(args[0]), `${String(args[0])}Buffer`]) {
-      replaceMethod(this, name, run => {
-        return function watchedScript(this: unknown, ...values: unknown[]): unknown {
-          isAwaitedScript = !isFunction(values.at(-1))
-          try {
-            return Reflect.apply(run, this, values)
-          } finally {
-            isAwaitedScript = false
-          }
-        }
-      })
+function watchedScript(execute: AnyFunction): AnyFunction {
+  return function watched(this: unknown, ...args: unknown[]): unknown {
+    isAwaitedScript = !isFunction(args.at(-1))
+    try {
+      return Reflect.apply(execute, this, args)
+    } finally {
+      isAwaitedScript = false
     }
-    return result
   }
 }
 

@@ -12,13 +12,14 @@ export const sqliteDriver: Driver = {
       replaceMethod(prototype, 'prepare', watchedPrepare)
       replaceMethod(prototype, 'exec', exec => watchedMethod(exec, { read: readText, rowsIn: () => null }))
     }
+    // Of better-sqlite3, its native part exports the class, once a database is open. Statements may be older.
+    watchStatements(prototypeOf(exports, 'Statement') ?? prototypeOf(exports, 'StatementSync'))
   },
 }
 
 /** The database of each statement. */
 const databases = new WeakMap<object, object>()
 
-/** The class of statements is exported by neither library, so that it is patched when the first is prepared. */
 function watchedPrepare(prepare: AnyFunction): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
     let statement: unknown
@@ -32,18 +33,23 @@ function watchedPrepare(prepare: AnyFunction): AnyFunction {
     }
     if (!isObject(statement)) return statement
     databases.set(statement, this)
-    replaceMethod(statement, 'bind', watchedBind)
-    const rowsOf: Record<string, (result: unknown) => number | null> = {
-      all: result => (Array.isArray(result) ? result.length : null),
-      get: result => (result === undefined ? 0 : 1),
-      run: result => (isObject(result) ? Number(Reflect.get(result, 'changes')) : null),
-      // Its rows are read one by one, between other work.
-      iterate: () => null,
-    }
-    for (const [name, rowsIn] of Object.entries(rowsOf)) {
-      replaceMethod(statement, name, method => watchedMethod(method, { read: readStatement, rowsIn }))
-    }
+    watchStatements(statement)
     return statement
+  }
+}
+
+const rowsOf: Record<string, (result: unknown) => number | null> = {
+  all: result => (Array.isArray(result) ? result.length : null),
+  get: result => (result === undefined ? 0 : 1),
+  run: result => (isObject(result) ? Number(Reflect.get(result, 'changes')) : null),
+  // Its rows are read one by one, between other work.
+  iterate: () => null,
+}
+
+function watchStatements(owner: object | null): void {
+  replaceMethod(owner, 'bind', watchedBind)
+  for (const [name, rowsIn] of Object.entries(rowsOf)) {
+    replaceMethod(owner, name, method => watchedMethod(method, { read: readStatement, rowsIn }))
   }
 }
 
