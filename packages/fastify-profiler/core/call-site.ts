@@ -1,7 +1,8 @@
-import { findSourceMap, type SourceMap, type SourceMapping } from 'node:module'
-import { dirname, join, sep } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { findSourceMap, SourceMap, type SourceMapping } from 'node:module'
+import { dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { attempt } from './foreign-value.ts'
+import { attempt, isRecord } from './foreign-value.ts'
 import type { Location } from './profile.ts'
 
 let captured: NodeJS.CallSite[] = []
@@ -53,9 +54,37 @@ export function isForeign(file: string): boolean {
   return file.startsWith('node:') || !/[\\/]/.test(file) || modules.test(file)
 }
 
-/** Maps a location to its source, if Node has loaded the file's source map. */
+/** Maps a location to its source, by the map that Node has loaded, or by the one beside the file. */
 export function originalLocation(location: Location): Location {
-  return originalIn(findSourceMap(location.file), location) ?? location
+  return originalIn(findSourceMap(location.file) ?? mapBeside(location.file), location) ?? location
+}
+
+const maps = new Map<string, SourceMap | null>()
+
+function mapBeside(file: string): SourceMap | null {
+  const known = maps.get(file)
+  if (known !== undefined) return known
+  const map = attempt(() => readSourceMap(file, readFileSync(file, 'utf8')), null)
+  maps.set(file, map)
+  return map
+}
+
+/** Larger files are bundles, whose maps take long to read. */
+const largestFile = 2_000_000
+
+/** The source map beside a compiled file. @param text the file's */
+export function readSourceMap(file: string, text: string): SourceMap | null {
+  const name = /\n\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/.exec(text.slice(-1000))?.[1]
+  if (name === undefined || text.length > largestFile) return null
+  const path = resolve(dirname(file), name)
+  const payload: unknown = JSON.parse(readFileSync(path, 'utf8'))
+  if (!isPayload(payload)) return null
+  const sources = payload.sources.map(source => resolve(dirname(path), payload.sourceRoot || '.', source))
+  return new SourceMap({ ...payload, sources })
+}
+
+function isPayload(value: unknown): value is ConstructorParameters<typeof SourceMap>[0] {
+  return isRecord(value) && Array.isArray(value.sources) && typeof value.mappings === 'string'
 }
 
 /** The source of a location; null if the map has none. */

@@ -1,8 +1,9 @@
 import { cpSync, existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { transformSync } from 'esbuild'
 import t from 'tap'
-import { profileVersion } from '../core/profile.ts'
+import { type Profile, profileVersion } from '../core/profile.ts'
 import { flag, installedPackage, outline, run } from './flagged.ts'
 import { makeFolder } from './folder.ts'
 
@@ -399,4 +400,36 @@ process.send(existsSync(process.env.FASTIFY_PROFILER_DIRECTORY + '/server.json')
     { env: { FASTIFY_PROFILER_DIRECTORY: directory } },
   )
   t.same([told, code, existsSync(join(directory, 'server.json'))], [[true], 0, false])
+})
+
+t.test('compiled code is shown at the lines of its source, though Node has not loaded the map', async t => {
+  const source = `import type { FastifyInstance } from 'fastify'
+
+export default function routes(app: FastifyInstance) {
+  app.get('/', async function greet(): Promise<string> {
+    throw new Error('closed')
+  })
+}
+`
+  const { code, map } = transformSync(source, { loader: 'ts', sourcemap: true, sourcefile: '../src/routes.ts' })
+  const files = {
+    'package.json': '{}',
+    'dist/routes.mjs': `${code}//# sourceMappingURL=routes.mjs.map\n`,
+    'dist/routes.mjs.map': map,
+  }
+  const { told } = await run(
+    t,
+    `import Fastify from 'fastify'
+import routes from './dist/routes.mjs'
+const app = Fastify()
+routes(app)
+await app.listen({ port: 0, host: '127.0.0.1' })
+tell(await profileOf(await get(app.listeningOrigin, '/')))
+await app.close()`,
+    { files },
+  )
+  const [profile]: Profile[] = told
+  const { location } = profile?.spans.find(({ name }) => name === 'greet') ?? {}
+  t.match([location?.file, location?.line], [/src.routes\.ts$/, 4])
+  t.match(profile?.exceptions[0]?.frames[0], { file: /src.routes\.ts$/, line: 5 })
 })

@@ -1,8 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
-import { SourceMap } from 'node:module'
-import { dirname, resolve } from 'node:path'
-import { isRecord } from '../../core/foreign-value.ts'
-import { originalIn } from '../../core/call-site.ts'
+import type { SourceMap } from 'node:module'
+import { originalIn, readSourceMap } from '../../core/call-site.ts'
 import type { Exception, Frame, Location, Profile } from '../../core/profile.ts'
 import { isErrorOf } from '../performance/failed-calls.ts'
 import { highlight } from '../../core/view/code-block.ts'
@@ -28,21 +26,6 @@ export interface Excerpt {
 /** Only source files of a reasonable size are read. */
 const sourceFile = /\.[cm]?[jt]sx?$/
 const largestFile = 2_000_000
-
-/** The source map file beside a compiled file. */
-function readSourceMap(file: string, text: string): SourceMap | null {
-  const name = /\n\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/.exec(text)?.[1]
-  if (name === undefined) return null
-  const path = resolve(dirname(file), name)
-  const payload: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  if (!isPayload(payload)) return null
-  const sources = payload.sources.map(source => resolve(dirname(path), payload.sourceRoot || '.', source))
-  return new SourceMap({ ...payload, sources })
-}
-
-function isPayload(value: unknown): value is ConstructorParameters<typeof SourceMap>[0] {
-  return isRecord(value) && Array.isArray(value.sources) && typeof value.mappings === 'string'
-}
 
 interface SourceText {
   lines: string[]

@@ -1,3 +1,4 @@
+import { originalLocation } from '../../core/call-site.ts'
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
@@ -81,7 +82,8 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
   // The driver's error may have no frame of the application, but the query has.
   const query = database?.queries.find(query => isErrorOf(query, exceptions[root] ?? thrown))
-  const place = nearestOwnFrame(exceptions, root) ?? query?.location ?? null
+  const thrower = nearestOwnFrame(exceptions, root)
+  const place = thrower === null ? (query?.location ?? null) : originalLocation(thrower)
   return [trouble(what, claim, texts.join(', caused by '), place), ...found]
 }
 
