@@ -143,8 +143,16 @@ function assertFitForProduction(config: Config, databaseUrl: string): void {
 
 function readEnvFile(path: string | undefined): NodeJS.ProcessEnv {
   if (path === undefined || !existsSync(path)) return {}
+  const text = readText(path)
+  const names = [...text.matchAll(/^\s*(?:export\s+)?(\w+)\s*=/gm)].map(([, name]) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new StartError(`${path} sets ${twice} twice.`)
+  return parseEnv(text)
+}
+
+function readText(path: string): string {
   try {
-    return parseEnv(readFileSync(path, 'utf8'))
+    return readFileSync(path, 'utf8')
   } catch (error) {
     throw new StartError(`${path} cannot be read.`, { cause: error })
   }

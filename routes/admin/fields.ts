@@ -50,7 +50,12 @@ export type Entered = ReadonlyMap<string, readonly string[]>
 export function textsIn(sent: unknown, name: string): string[] | undefined {
   const value: unknown = typeof sent === 'object' && sent !== null ? Reflect.get(sent, name) : undefined
   const texts = [value].flat().filter(text => typeof text === 'string')
-  return texts.length === 0 ? undefined : texts
+  return texts.length === 0 ? undefined : texts.map(withoutReturns)
+}
+
+/** A browser sends each line with a carriage return, whether the record has one or not. */
+function withoutReturns(text: string): string {
+  return text.replaceAll('\r\n', '\n')
 }
 
 /** The form's field for the item of a list that comes first, and the one to search for records. */
@@ -78,7 +83,7 @@ export function enteredOf(fields: readonly Field[], record: Partial<AnyRecord> =
 
 function textsOf({ isList, schema }: Field, value: unknown): string[] {
   if (value === null || value === undefined) return isList ? [] : ['']
-  const texts = [value].flat().map(String)
+  const texts = [value].flat().map(String).map(withoutReturns)
   if (isList) return texts
   const text = texts.join(', ')
   return [valueOf(schema).format === 'date-time' ? text.replace(/(?::00)?(?:\.0+)?Z$/, '') : text]

@@ -91,6 +91,8 @@ export function renderInput(
         </select>${renderSearch(words, name, offer)}`
   }
   if (isSecret(field)) return html`<input${all} type="password" autocomplete="new-password">`
+  // A browser drops the first line end of a text area, and every line end of an input.
+  if (format === 'text' || text.includes('\n')) return html`<textarea${all} rows="5">\n${text}</textarea>`
   // A field for local times would show other texts as nothing.
   const isTime = format === 'date-time' && (text === '' || localTime.test(text))
   const kind = isTime

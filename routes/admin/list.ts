@@ -132,10 +132,14 @@ function columnsOf(kind: RecordKind): Field[] {
     .sort((one, other) => rank(one) - rank(other))
 }
 
-/** The filters that a list shows: how a text begins, the range of a time or number, and the value of others. */
+/**
+ * The filters that a list shows: how a line begins, the range of a time or number, and the value of others but texts of
+ * several lines.
+ */
 function filtersOf(kind: RecordKind, kinds: readonly RecordKind[]): Field[] {
+  const isSearched = (name: string) => `${name}_prefix` in kind.filters || `${name}_from` in kind.filters
   const shown = Object.entries(kind.filters).filter(
-    ([name]) => name !== 'id' && !(`${name}_prefix` in kind.filters || `${name}_from` in kind.filters),
+    ([name, { schema }]) => name !== 'id' && !isSearched(name) && valueOf(schema).format !== 'text',
   )
   return fieldsOf(kind, Object.fromEntries(shown.map(([name, { schema }]) => [name, schema]))).map(field => ({
     ...field,

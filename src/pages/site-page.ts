@@ -39,7 +39,7 @@ export const formStyle = new Markup(`
   form { margin: 0 }
   .fields { display: grid; gap: .35rem; max-width: 26rem }
   .fields label:not(:first-of-type) { margin-top: .8rem }
-  input, button, select { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .4rem;
+  input, button, select, textarea { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .4rem;
     background: var(--field); padding: .5rem .7rem; min-width: 0; max-width: 100% }
   select { height: 2.825rem }
   input[type=checkbox], input[type=radio] { accent-color: var(--link); width: 1.1rem; height: 1.1rem; margin: .25rem .3rem 0 0 }
@@ -48,7 +48,7 @@ export const formStyle = new Markup(`
   .session button { padding: .25rem .7rem }
   .fields button { margin-top: 1.2rem; justify-self: start; padding: .55rem 1.4rem;
     border-color: transparent; background: var(--link); color: var(--ground); font-weight: 600 }
-  :is(input, button, select, summary):focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
+  :is(input, button, select, textarea, summary):focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
   .problem { border-left: .25rem solid var(--problem); padding: .5rem .9rem; background: var(--field);
     max-width: 26rem }
 `)

@@ -160,6 +160,11 @@ t.test('An invalid variable of the .env file is named', async t => {
   )
 })
 
+t.test('A variable that the .env file sets twice is named', async t => {
+  const path = envFile(t, 'PORT=1\n# PORT=2\nHOST=::1\nexport PORT = 3\n')
+  t.equal(refusal(t, {}, path), `${path} sets PORT twice.`)
+})
+
 t.test('A .env file that is missing or not text changes nothing', async t => {
   t.strictSame(readConfig({}, join(t.testdir(), '.env')), defaults)
   t.strictSame(readConfig({}, envFile(t, Buffer.from([0xff, 0xfe, 0, 0x80, 0x0a, 0x3d, 0x0a]))), defaults)

@@ -10,14 +10,20 @@ export function formsIn(page: string): SentForm[] {
   return [...page.matchAll(/<form\b[^>]*>[^]*?<\/form>/g)].map(([form]) => {
     const { action = '', method = 'get' } = attributesOf(/^<form[^>]*>/.exec(form)?.[0] ?? '')
     const fields = new URLSearchParams()
-    for (const [element] of form.matchAll(/<input\b[^>]*>|<select\b[^>]*>[^]*?<\/select>/g)) {
+    for (const [element] of form.matchAll(/<input\b[^>]*>|<(select|textarea)\b[^>]*>[^]*?<\/\1>/g)) {
       const { name = '', ...attributes } = attributesOf(/^<[^>]*>/.exec(element)?.[0] ?? '')
-      const value = element.startsWith('<select') ? chosenIn(element) : (attributes['value'] ?? '')
+      const value = textIn(element) ?? (element.startsWith('<select') ? chosenIn(element) : (attributes['value'] ?? ''))
       const isBox = attributes['type'] === 'checkbox' || attributes['type'] === 'radio'
       if (!isBox || 'checked' in attributes) fields.append(name, value)
     }
     return { method, action, fields }
   })
+}
+
+/** The text of a text area, whose first line end is not part of it. */
+function textIn(element: string): string | undefined {
+  const [, text] = /^<textarea\b[^>]*>\n?([^]*)<\/textarea>$/.exec(element) ?? []
+  return text && decoded(text).replaceAll('\n', '\r\n')
 }
 
 /** The value of the selected option, or of the first. */
@@ -33,11 +39,10 @@ function attributesOf(tag: string): Record<string, string> {
 
 /** The text of markup. */
 export function plainText(markup: string): string {
-  return markup
-    .replace(/<style>[^]*?<\/style>/g, '')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
-    .replaceAll('&amp;', '&')
-    .replace(/\s+/g, ' ')
-    .trim()
+  const text = markup.replace(/<style>[^]*?<\/style>/g, '').replace(/<[^>]*>/g, ' ')
+  return decoded(text).replace(/\s+/g, ' ').trim()
+}
+
+function decoded(text: string): string {
+  return text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))).replaceAll('&amp;', '&')
 }

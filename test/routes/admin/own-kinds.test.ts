@@ -22,6 +22,7 @@ const halls: portico.RecordKind = portico.recordKind({
       opens_at: portico.timeOrNull('When it opens.'),
       // A field without a description.
       motto: Type.Union([Type.String({ format: 'line' }), Type.Null()]),
+      rules: portico.orNull(portico.lines('What dancers have to know.')),
     },
     generated: {},
   },
@@ -55,7 +56,8 @@ const series = allSeriesWith({
           kind text not null default 'round',
           heated boolean,
           opens_at timestamptz,
-          motto text
+          motto text,
+          rules text
         )`.execute(db)
     },
   },
@@ -121,6 +123,13 @@ t.test('a value that is none of a field is refused beside it', async t => {
   }
   const huge = await fill(`${list}/new`, { name: 'Ballroom', floor: '99999999999' })
   t.match(huge, { statusCode: 400, text: /has a value that no record can have/ })
+})
+
+t.test('a text of several lines keeps them, whatever a browser sends', async t => {
+  const path = (await fill(`${list}/new`, { name: 'Strict', rules: '\r\nNo shoes.\r\nNo <shouting>.' })).location
+  t.match(await stored(), { rules: '\nNo shoes.\nNo <shouting>.' })
+  t.equal((await fill(path.replace('?saved', ''), { name: 'Stricter' })).statusCode, 303)
+  t.match(await stored(), { name: 'Stricter', rules: '\nNo shoes.\nNo <shouting>.' })
 })
 
 t.test('a sentence of an own kind about no field of its form is said above it, as text', async t => {
