@@ -51,18 +51,13 @@ export async function sendSitePage(
   const header = renderHeader(request, await server.entities.languages.read(id))
   // A visitor's front page has no form but the switch of languages, which has a style of its own.
   const needsFormStyle = title !== undefined || user !== null
-  const ownStyle = new Markup(`${needsFormStyle ? formStyle.toString() : ''}${style ?? ''}`)
-  if (style !== undefined) reply.header('content-security-policy', policyWith(ownStyle.toString()))
+  const ownStyle = `${needsFormStyle ? formStyle.toString() : ''}${style ?? ''}`
+  if (style !== undefined) reply.header('content-security-policy', policyWith(ownStyle))
+  const shown = { main, header, style: ownStyle !== '' && new Markup(ownStyle) }
   const page =
     title === undefined
-      ? renderPage({
-          language: locale,
-          title: name,
-          main: html`<h1>${name}</h1>${main}`,
-          header,
-          style: needsFormStyle && ownStyle,
-        })
-      : renderSmallPage({ locale, name, title, main, header, style: ownStyle })
+      ? renderPage({ ...shown, language: locale, title: name, main: html`<h1>${name}</h1>${main}` })
+      : renderSmallPage({ ...shown, locale, name, title })
   return sendWithTag(reply.type('text/html; charset=utf-8'), page)
 }
 
