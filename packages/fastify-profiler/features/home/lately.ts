@@ -140,15 +140,14 @@ function folded<Row extends { count: number }>(
   left: number,
   what: string,
   tableOf: (rows: readonly Row[]) => Block,
-): Block[] {
-  const others = rows.slice(rowsOpen)
+): Blocks {
   if (rows.length === 0) return []
-  if (others.length === 0) return [tableOf(rows)]
+  const others = rows.slice(rowsOpen)
   const asked = others.reduce((sum, { count }) => sum + count, 0)
   const unlisted = left > 0 ? `, and ${left.toLocaleString('en')} that are not listed` : ''
   return [
     tableOf(rows.slice(0, rowsOpen)),
-    {
+    others.length > 0 && {
       fold: `${count(others.length, what)}, ${asked.toLocaleString('en')} times${unlisted}`,
       blocks: [tableOf(others)],
     },

@@ -1,7 +1,7 @@
 import type { BuiltInPanel, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
-import { type Block, blocksHtml, blocksMarkdown, type Fact } from '../../core/view/block.ts'
+import { type Block, type Blocks, blocksHtml, blocksMarkdown, type Fact } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
@@ -88,15 +88,15 @@ export const performancePanel: BuiltInPanel<Profile> = {
     const slices = sliceTime(profile)
     const times = timeByKind(slices)
     const findings = findingsOf(profile, slices)
-    const found = findings.length === 0 ? [] : [findingsBlock(findings, profile)]
+    const found = findings.length === 0 ? null : findingsBlock(findings, profile)
     const calls = slowestCalls(profile, slices)
-    const inText = (blocks: readonly Block[]) => blocksMarkdown(blocks, context.root)
+    const inText = (blocks: Blocks) => blocksMarkdown(blocks, context.root)
     return [
       {
         html: renderTimes(profile, times, headlineOf(findings[0], duration)),
         markdown: inText([{ text: processText(profile) }, timeTable(times, duration)]),
       },
-      { html: renderTwo(found, calls, context), markdown: inText([...found, callTable(calls, duration)]) },
+      { html: renderTwo(found, calls, context), markdown: inText([found, callTable(calls, duration)]) },
       { html: renderTimeline(context), markdown: '' },
     ]
   },
@@ -125,15 +125,14 @@ ${renderTimeBar(times, profile.duration)}</section>`
 
 /** The findings beside the slowest five, or these alone. */
 function renderTwo(
-  found: ReadonlyArray<ReturnType<typeof findingsBlock>>,
+  found: ReturnType<typeof findingsBlock> | null,
   calls: readonly SlowCall[],
   context: ViewContext,
 ): Markup {
   const slowest = renderSlowestFive(calls, context)
-  const [first] = found
-  if (first === undefined) return slowest
-  return html`<div class="two"><section aria-labelledby="findings"><h2 id="findings">Findings <span class="count">${first.findings.length}</span></h2>
-${blocksHtml(found, context)}</section>${slowest}</div>`
+  if (found === null) return slowest
+  return html`<div class="two"><section aria-labelledby="findings"><h2 id="findings">Findings <span class="count">${found.findings.length}</span></h2>
+${blocksHtml([found], context)}</section>${slowest}</div>`
 }
 
 const timeColumns = [
