@@ -167,7 +167,7 @@ function learnRecorded(recorder: Recorder, secrets: RequestSecrets): void {
 }
 
 /** Spans whose names may contain secrets. The names of all others are those of functions. */
-const panelSpans = new Set<SpanKind>(['query', 'http', 'cache', 'other'])
+export const panelSpans = new Set<SpanKind>(['query', 'http', 'cache', 'other'])
 
 /** Masks and rounds spans in place, because copies are slow. Doing it twice is harmless. */
 export function maskSpans(spans: readonly Span[], mask: Mask): void {

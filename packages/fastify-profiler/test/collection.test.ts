@@ -519,7 +519,7 @@ t.test('Server-Timing counts nested spans of the same name once', async t => {
   })
   app.get('/', async () => 'ok')
   const { headers } = await app.inject('/')
-  t.match(headers['server-timing'], /total;dur=20, kernel\.request;dur=20,/)
+  t.match(headers['server-timing'], /total;dur=20, kernel\.request;dur=20, query;dur=20,/)
 })
 
 t.test('the status is the one that was sent, even if another is set later', async t => {
