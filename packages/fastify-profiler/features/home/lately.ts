@@ -228,7 +228,14 @@ export function statementTable(statements: readonly StatementOverview[], base: s
   return {
     title: 'By SQL shape',
     lines: 'overview',
-    columns: [{ label: 'Statement' }, example, tally, ...times],
+    columns: [
+      { label: 'Statement' },
+      example,
+      tally,
+      { label: 'p50 per request', ...inText },
+      { label: 'p95 per request', ...inText },
+      figures('Slowest ms'),
+    ],
     rows: statements.map(statement => [
       {
         link: { code: cutToBytes(statement.sql, longestCell) },
