@@ -131,7 +131,9 @@ t.test('rows past the bound are left out, and counted', async t => {
 })
 
 t.test('each row has the token of a request to look at', async t => {
-  const statements = (duration: number) => ({ statements: [{ sql: 'select a', count: 1, duration, slowest: duration }] })
+  const statements = (duration: number) => ({
+    statements: [{ sql: 'select a', count: 1, duration, slowest: duration }],
+  })
   const requests = [
     requestOf({ token: 'quick', duration: 1, ...statements(1) }),
     requestOf({ token: 'slow', duration: 90, ...statements(9) }),
@@ -180,6 +182,15 @@ t.test('statements are summed over all requests, most time first, with their slo
       { sql: 'select a', count: 40, p50: 10, p95: 30, worst: 28 },
     ],
   )
+})
+
+t.test('exceptions of one class and line are one row, and of two lines two', async t => {
+  const at = (line: number, message: string) =>
+    requestOf({ exception: `OrderError: ${message}`, thrownAt: `/srv/cart.ts:${line}:3` })
+  t.match(overview(at(7, 'order of Ann'), at(7, 'order of Bob'), at(9, 'order of Ann')).exceptions, [
+    { count: 2, thrownAt: '/srv/cart.ts:7:3' },
+    { count: 1, thrownAt: '/srv/cart.ts:9:3' },
+  ])
 })
 
 t.test('exceptions that differ in numbers only are one row, and those that failed come first', async t => {
@@ -282,7 +293,7 @@ t.test('requests are found by an exact route, a number of queries, a statement a
   const request = requestOf({
     route: '/cart',
     queries: { count: 12, duration: 1 },
-    statements: [{ sql: 'select * from Products', count: 1, duration: 1 }],
+    statements: [{ sql: 'select * from Products', count: 1, duration: 1, slowest: 1 }],
     exception: 'OrderError: no',
     labels: { license: 'Louvre' },
   })

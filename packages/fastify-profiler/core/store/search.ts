@@ -122,8 +122,8 @@ function numberTest(wanted: string): (number: number) => boolean {
 }
 
 /** The text in which free words are searched. */
-function searchedText({ exception, host, labels, method, route, token, url }: ProfileSummary): string {
-  return [method, url, route, exception, host, token, ...Object.values(labels)].join('\n')
+function searchedText({ exception, host, labels, method, route, thrownAt, token, url }: ProfileSummary): string {
+  return [method, url, route, exception, thrownAt, host, token, ...Object.values(labels)].join('\n')
 }
 
 const sizes: Record<SortOrder, (summary: ProfileSummary) => number> = {

@@ -1,5 +1,6 @@
+import { basename } from 'node:path'
 import { cutToBytes } from './fit-markdown.ts'
-import { exceptionWords } from './like-requests.ts'
+import { ofException } from './like-requests.ts'
 import {
   type ExceptionOverview,
   failures,
@@ -254,11 +255,14 @@ export function exceptionTable(exceptions: readonly ExceptionOverview[], base: s
     title: 'By exception',
     lines: 'overview',
     columns: [{ label: 'Exception' }, example, tally, figures('Last')],
-    rows: exceptions.map(({ token, exception, count, fails, last }) => [
-      {
-        link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
-        to: `${base}/search?${searchQuery({ exception: exceptionWords(exception) }, 1)}`,
-      },
+    rows: exceptions.map(({ token, exception, thrownAt, count, fails, last }) => [
+      [
+        {
+          link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
+          to: `${base}/search?${searchQuery(ofException({ exception, thrownAt }), 1)}`,
+        },
+        thrownAt === undefined ? null : { small: ` ${basename(thrownAt)}` },
+      ],
       { code: token },
       countCell(count, fails ? 'error' : undefined),
       { muted: { html: renderAge(last), markdown: formatTime(last) } },

@@ -66,7 +66,8 @@ export interface StatementOverview extends Durations {
   token: string
 }
 
-export interface ExceptionOverview {
+/** Those of one class and line, or without a line those whose messages differ in numbers only. */
+export interface ExceptionOverview extends Pick<ProfileSummary, 'thrownAt'> {
   exception: string
   count: number
   /** Whether some of them failed, instead of refusing a request. */
@@ -84,7 +85,7 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
   const routes = gather(lately, ({ method, route }) => (route === null ? 'no route' : `${method} ${route}`))
   const exceptions = gather(
     lately.filter(({ exception }) => exception !== null),
-    ({ exception }) => (exception ?? '').replace(/\d+/g, '#'),
+    ({ exception, thrownAt }) => `${exception}`.replace(thrownAt === undefined ? /\d+/g : /:.*/s, `#${thrownAt}`),
   )
   const statements = statementsOf(lately)
   return {
@@ -235,6 +236,7 @@ function exceptionOf(group: Group): ExceptionOverview {
   const newest = most(group, ({ time }) => time)
   return {
     exception: newest.exception ?? '',
+    thrownAt: newest.thrownAt,
     count: group.length,
     fails: group.some(summary => isFailed(summary) || (summary.failures?.errors ?? 0) > 0),
     last: newest.time,
