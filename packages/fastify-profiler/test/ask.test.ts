@@ -118,6 +118,10 @@ t.test('requests to others that failed are in the answer, and the slowest query 
   const { text } = await answerTo('profile', { token: 'busy' }, sources)
   t.match(text, /## Panel http-client.*http:\/\/prices\/1/s)
   t.match(text, 'Plan of the slowest query (9.00 ms): `explain {"token":"busy","query":3}`')
+  const unseen = sourcesOf([profile({ token: 'busy', database: databaseOf(queries) })], {
+    explainPool: { ...explainPool, knows: () => false },
+  })
+  t.notMatch((await answerTo('profile', { token: 'busy' }, unseen)).text, 'Plan of the slowest', 'no database is known')
   t.match(await answerTo('explain', { token: 'busy', query: 3 }, sources), {
     text: /^# No plan of query 3\n.*no connection/s,
     failed: true,
