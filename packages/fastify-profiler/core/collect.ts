@@ -364,7 +364,7 @@ function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], ma
     headers: headers.map(line => maskResponseHeader(line, recorder.token, mask.texts)),
     contentType: mask.textOrNull(headerOf(headers, 'content-type')),
     bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
-    streamed: answer.streamed,
+    streamed: answer.chunks > 1,
   }
 }
 
