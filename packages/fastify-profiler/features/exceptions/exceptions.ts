@@ -187,7 +187,7 @@ function stackBlocks(
 }
 
 function frameBlock(frame: Frame, place: Place): Block {
-  const source = frame.excerpt === undefined ? null : excerptMarkdown(frame.excerpt)
+  const source = frame.excerpt === undefined ? null : excerptMarkdown(frame.excerpt, frame.file)
   return { html: renderFrame(frame, place), markdown: blocks(code(locationText(frame, place.root)), source) }
 }
 
