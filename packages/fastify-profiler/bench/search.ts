@@ -85,6 +85,7 @@ function summaryOf(number: number): ProfileSummary {
       sql: `select * from museums where id = $${at + (number % 20)}`,
       count: 1,
       duration: at,
+      slowest: at,
     })),
     repeated: 0,
     times: [

@@ -161,7 +161,7 @@ function learnRecorded(recorder: Recorder, secrets: RequestSecrets): void {
 }
 
 /** Spans whose names may contain secrets. The names of all others are those of functions. */
-const panelSpans = new Set<SpanKind>(['query', 'http', 'cache', 'other'])
+export const panelSpans = new Set<SpanKind>(['query', 'http', 'cache', 'other'])
 
 /** Masks and rounds spans in place, because copies are slow. Doing it twice is harmless. */
 export function maskSpans(spans: readonly Span[], mask: Mask): void {
@@ -338,7 +338,7 @@ function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], ma
     headers: headers.map(line => maskResponseHeader(line, recorder.token, mask)),
     contentType: mask.textOrNull(headerOf(headers, 'content-type')),
     bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
-    streamed: answer.streamed,
+    streamed: answer.chunks > 1,
   }
 }
 

@@ -25,6 +25,8 @@ import type { Recorders } from './watch/current-recorder.ts'
 /** What explaining needs of a pool; a `pg.Pool` has it. */
 export interface ExplainPool {
   connect: () => Promise<ExplainClient>
+  /** Whether it has a database of a system to connect to. Default: true. */
+  knows?: (system: string) => boolean
   /** Whether the database can stop a statement that takes too long. If not, no query is run again. Default: true. */
   canStop?: () => boolean
 }

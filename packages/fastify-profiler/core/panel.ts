@@ -47,8 +47,8 @@ export interface ViewContext extends Place {
   base: string
   /** The query of the page, for a panel's own settings. */
   query?: URLSearchParams
-  /** Whether the application has a pool to explain queries with. */
-  explains?: boolean
+  /** Whether there is a database to explain the queries of a system with. Missing if there is none. */
+  explains?: (system: string) => boolean
   /** Reads the samples of the request, as text; null if there are none. Missing if they cannot be read. */
   readSamples?: () => string | null
   /** Whether it is a file of its own, or a text: it shows everything at once, and nothing that needs the server. */

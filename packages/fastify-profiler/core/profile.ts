@@ -3,7 +3,7 @@
 // request. Views format the values.
 
 /** The version of the stored format, raised with every change to it. */
-export const profileVersion = 8
+export const profileVersion = 9
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
@@ -281,11 +281,12 @@ export interface DatabaseUse {
   queries: Query[]
 }
 
-/** How often a request ran one statement, and how long that took in milliseconds. */
+/** How often a request ran one statement, and how long that took in milliseconds, with the slowest query. */
 export interface StatementTotals {
   sql: string
   count: number
   duration: number
+  slowest: number
 }
 
 /** What a query and an HTTP request have in common. */

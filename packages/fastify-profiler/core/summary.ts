@@ -64,6 +64,8 @@ export interface ProfileSummary extends Pick<Profile, Head> {
   /** The pattern of the matched route. */
   route: string | null
   exception: string | null
+  /** The application's line that the exception came from, as file:line:column. Missing if unknown. */
+  thrownAt?: string | undefined
   logErrors: number
   /** The number of queries, and their total time in milliseconds. */
   queries: { count: number; duration: number }

@@ -66,7 +66,7 @@ t.test('the overview names what went wrong lately, with the token of a request t
 t.test('the overview is about everything stored if nothing happened lately, unless minutes are given', async t => {
   const sources = sourcesOf([profile({ token: 'old', time: time - 3_600_000, database: databaseOf([query()]) })])
   t.match((await answerTo('overview', {}, sources)).text, /^# 1 request stored.*## By SQL shape/s)
-  t.match((await answerTo('overview', { minutes: 5 }, sources)).text, /^# 0 requests in the last 5 minutes/)
+  t.match((await answerTo('overview', { minutes: 5 }, sources)).text, /^# 0 requests in the last 5 minutes\n/)
 })
 
 t.test('a search answers with a page of requests and the call for the next', async t => {
@@ -118,6 +118,10 @@ t.test('requests to others that failed are in the answer, and the slowest query 
   const { text } = await answerTo('profile', { token: 'busy' }, sources)
   t.match(text, /## Panel http-client.*http:\/\/prices\/1/s)
   t.match(text, 'Plan of the slowest query (9.00 ms): `explain {"token":"busy","query":3}`')
+  const unseen = sourcesOf([profile({ token: 'busy', database: databaseOf(queries) })], {
+    explainPool: { ...explainPool, knows: () => false },
+  })
+  t.notMatch((await answerTo('profile', { token: 'busy' }, unseen)).text, 'Plan of the slowest', 'no database is known')
   t.match(await answerTo('explain', { token: 'busy', query: 3 }, sources), {
     text: /^# No plan of query 3\n.*no connection/s,
     failed: true,

@@ -55,7 +55,9 @@ async function appWithEveryAnswer(t: Parameters<typeof profiledApp>[0]) {
   app.get('/hijacked', (_request, reply) => {
     reply.hijack()
     reply.raw.writeHead(202, { 'content-type': 'text/plain' })
-    reply.raw.end('mine')
+    // One chunk, as Fastify until 5.8 writes every body.
+    reply.raw.write('mine')
+    reply.raw.end()
   })
   return app
 }
@@ -519,7 +521,7 @@ t.test('Server-Timing counts nested spans of the same name once', async t => {
   })
   app.get('/', async () => 'ok')
   const { headers } = await app.inject('/')
-  t.match(headers['server-timing'], /total;dur=20, kernel\.request;dur=20,/)
+  t.match(headers['server-timing'], /total;dur=20, kernel\.request;dur=20, query;dur=20,/)
 })
 
 t.test('the status is the one that was sent, even if another is set later', async t => {

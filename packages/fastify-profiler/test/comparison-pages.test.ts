@@ -28,6 +28,7 @@ t.test('a comparison is a page, JSON and Markdown', async t => {
   const [a, b] = [await tokenOf('/cart?queries=20'), await tokenOf('/cart?queries=1&warn=sold+out')]
   const page = await show(`/${a}/${b}`)
   t.match(page, '20 × select products became 1.')
+  t.match(page, 'A and B have different URLs: /cart?queries=20 and /cart?queries=1&amp;warn=sold+out.')
   t.match(page, '1 new warning in the log:</b> sold out')
   t.match(page, `href="/_profiler/compare/${b}/${a}">Swap A and B`)
   t.match(page, 'href="/_profiler/compare?method=GET&amp;route=%2Fcart&amp;at=')

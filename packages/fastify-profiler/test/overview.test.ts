@@ -131,7 +131,9 @@ t.test('rows past the bound are left out, and counted', async t => {
 })
 
 t.test('each row has the token of a request to look at', async t => {
-  const statements = (duration: number) => ({ statements: [{ sql: 'select a', count: 1, duration }] })
+  const statements = (duration: number) => ({
+    statements: [{ sql: 'select a', count: 1, duration, slowest: duration }],
+  })
   const requests = [
     requestOf({ token: 'quick', duration: 1, ...statements(1) }),
     requestOf({ token: 'slow', duration: 90, ...statements(9) }),
@@ -164,20 +166,31 @@ t.test('a route is slower since the moment from which three quarters of its requ
   }
 })
 
-t.test('statements are summed over all requests, most time first', async t => {
-  const statements = (sql: string, count: number, duration: number) => ({ statements: [{ sql, count, duration }] })
+t.test('statements are summed over all requests, most time first, with their slowest query', async t => {
+  const statements = (sql: string, count: number, duration: number, slowest = duration) => ({
+    statements: [{ sql, count, duration, slowest }],
+  })
   t.match(
     overview(
       requestOf(statements('select a', 10, 10)),
-      requestOf(statements('select a', 20, 30)),
+      requestOf(statements('select a', 20, 30, 28)),
       requestOf(statements('select a', 10, 10)),
       requestOf(statements('select b', 1, 90)),
     ).statements,
     [
       { sql: 'select b', count: 1, p50: 90, worst: 90 },
-      { sql: 'select a', count: 40, p50: 1, worst: 1.5 },
+      { sql: 'select a', count: 40, p50: 10, p95: 30, worst: 28 },
     ],
   )
+})
+
+t.test('exceptions of one class and line are one row, and of two lines two', async t => {
+  const at = (line: number, message: string) =>
+    requestOf({ exception: `OrderError: ${message}`, thrownAt: `/srv/cart.ts:${line}:3` })
+  t.match(overview(at(7, 'order of Ann'), at(7, 'order of Bob'), at(9, 'order of Ann')).exceptions, [
+    { count: 2, thrownAt: '/srv/cart.ts:7:3' },
+    { count: 1, thrownAt: '/srv/cart.ts:9:3' },
+  ])
 })
 
 t.test('exceptions that differ in numbers only are one row, and those that failed come first', async t => {
@@ -201,12 +214,12 @@ const query = (sql: string, duration: number | null) => exampleQuery({ sql, dura
 t.test('a summary has the statements that took most time, and how often one was repeated', async t => {
   const listed = exampleUse([query('a', 1), query('b', 5), query('a', 2), query('c', null)])
   t.same(statementTotals(listed), [
-    { sql: 'b', count: 1, duration: 5 },
-    { sql: 'a', count: 2, duration: 3 },
-    { sql: 'c', count: 1, duration: 0 },
+    { sql: 'b', count: 1, duration: 5, slowest: 5 },
+    { sql: 'a', count: 2, duration: 3, slowest: 2 },
+    { sql: 'c', count: 1, duration: 0, slowest: 0 },
   ])
   t.equal(statementTotals(exampleUse(Array.from({ length: 9 }, (_, n) => query(`${n}`, 1)))).length, 5)
-  const statements = [{ sql: 'a', count: 5000, duration: 900 }]
+  const statements = [{ sql: 'a', count: 5000, duration: 900, slowest: 40 }]
   t.same(statementTotals({ ...listed, statements }), statements, 'those of all queries, if not all are listed')
   const { database } = profile()
   if (database === null) return t.fail()
@@ -280,7 +293,7 @@ t.test('requests are found by an exact route, a number of queries, a statement a
   const request = requestOf({
     route: '/cart',
     queries: { count: 12, duration: 1 },
-    statements: [{ sql: 'select * from Products', count: 1, duration: 1 }],
+    statements: [{ sql: 'select * from Products', count: 1, duration: 1, slowest: 1 }],
     exception: 'OrderError: no',
     labels: { license: 'Louvre' },
   })

@@ -488,14 +488,21 @@ t.test('a search for one token opens that profile, in the requested panel', asyn
   }
 })
 
-t.test('a failure tells how often it has been seen, numbers aside, with a link to the others', async t => {
+t.test('a failure tells how often its class and line have been seen, with a link to the others', async t => {
   const app = await profiledApp(t)
+  app.get('/elsewhere', async () => {
+    throw new Error('<no> museum 1 here')
+  })
   app.get<{ Params: { id: string } }>('/:id', async request => {
     throw new Error(`<no> museum ${request.params.id} here`)
   })
+  await profileOf(app, '/elsewhere')
   t.notMatch(await pageOf(app, (await profileOf(app, '/1')).token), '<dt>Seen')
   const page = await pageOf(app, (await profileOf(app, '/2')).token)
-  t.match(page, '<a href="/_profiler/search?exception=Error%3A+%3Cno%3E+museum">2 times</a>, first <time')
+  const [, link = ''] = /<a href="([^"]+)">2 times<\/a>, first <time/.exec(page) ?? []
+  const found = await app.inject({ url: link.replaceAll('&amp;', '&'), headers: { accept: 'application/json' } })
+  const urls: string[] = found.json().profiles.map(({ url }: { url: string }) => url)
+  t.same(urls, ['/2', '/1'])
 })
 
 t.test('a page links to the requests before and after, in the same panel', async t => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { onlyProfile, pageOf, profiledApp } from './profiled-app.ts'
+import { onlyProfile, pageOf, profiledApp, profileOf } from './profiled-app.ts'
 
 t.test('a route is identified by its constraints too, and HEAD belongs to the GET it was added for', async t => {
   const app = await profiledApp(t)
@@ -78,7 +78,7 @@ t.test('the nearest routes are listed with the reason why each did not match', a
     ['/tenant', ['constraint /tenant'], 'Same path under another constraint'],
     ['/multi/abc', ['parameter /multi/:a(^\\d+)'], 'A parameter does not match its pattern'],
     ['/LATE', ['case /late'], 'Same path in another case'],
-    ['/late//Night', ['similar /late/:id', 'similar /late/Night'], 'Drop “/”'],
+    ['/late//Night', ['similar /late/Night', 'similar /late/:id'], 'Drop “/”'],
     ['/late/night', ['method /late/:id', 'case /late/Night'], 'Same path, but only for POST'],
     ['/items', ['slash /items/'], 'Add a slash at the end'],
     ['/itemz/', ['similar /items/'], '“s” for “z”'],
@@ -103,6 +103,37 @@ t.test('the nearest routes are listed with the reason why each did not match', a
     t.equal(page.includes('version 1.2.0'), url.startsWith('/versioned'))
   }
 })
+
+t.test(
+  'both forms of a route at the prefix of its plugin are known, and a route of another method says so',
+  async t => {
+    const app = await profiledApp(t)
+    app.register(
+      async plugin => {
+        plugin.get('/', async () => 'services')
+      },
+      { prefix: '/v1/services' },
+    )
+    app.post('/auth/login', async () => 'in')
+    app.post('/users', async () => 'created')
+    app.get('/users', async () => 'users')
+    t.equal((await app.inject('/v1/services/')).statusCode, 200)
+    for (const [method, url, expected] of [
+      ['GET', '/v1/servics/', ['| GET | `/v1/services/` | Add “e” |', '| GET | `/v1/services` | Add “e”, drop “/” |']],
+      ['POST', '/v1/services', ['Same path, but only for GET |', 'Add a slash at the end, but only for GET |']],
+      ['GET', '/auth/logn', ['| POST | `/auth/login` | Add “i”, but only for POST |']],
+      ['GET', '/user', ['| GET | `/users` | Add “s” |', '| POST | `/users` | Add “s”, but only for POST |']],
+    ] as const) {
+      const { status, token } = await profileOf(app, { method, url })
+      t.equal(status, 404)
+      const page = await pageOf(app, `${token}?panel=routing`, 'text/markdown')
+      const places = expected.map(row => page.indexOf(row))
+      t.ok(places[0] !== -1 && places.every((place, index) => place >= (places[index - 1] ?? 0)), `${url} ${page}`)
+      t.notMatch(page, 'HEAD')
+      t.match(page, 'The application has 5 routes.')
+    }
+  },
+)
 
 t.test('the router options of an application also apply to the search for near routes', async t => {
   for (const { options, path, asked, reason = 'method' } of [

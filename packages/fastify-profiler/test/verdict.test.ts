@@ -3,12 +3,13 @@ import type { Profile } from '../core/profile.ts'
 import type { ProfileSummary } from '../core/summary.ts'
 import { compare } from '../features/compare/compare.ts'
 import { compareSets } from '../features/compare/compare-sets.ts'
-import { comparisonSentence, groundsText } from '../features/compare/comparison-text.ts'
+import { comparisonSentence, groundsText, sameText } from '../features/compare/comparison-text.ts'
+import { renderComparisonMarkdown } from '../features/compare/comparison-page.ts'
 import { judgeTimes, type Verdict } from '../features/compare/verdict.ts'
 import { makeFolder } from './folder.ts'
 import { pageOf, profiledApp } from './profiled-app.ts'
 import { storeProfiles } from './stores.ts'
-import { profile, span, summary } from './views/example-profile.ts'
+import { context, profile, span, summary } from './views/example-profile.ts'
 
 /** A generator of numbers from 0 to 1, the same for each seed. */
 function randomFrom(seed: number): () => number {
@@ -86,6 +87,16 @@ t.test('the span that made a request longer is named, with its share, though it 
   t.equal(comparisonSentence(comparison), 'B took 70.1 ms longer, seen once, not yet certain: 6.50 ms → 76.6 ms')
   t.match(groundsText(comparison.verdict), 'There are 1 request like A and 1 like B')
   t.match(comparison.spans, [{ name: 'GET /cart', change: 'time' }])
+})
+
+t.test('a gap that only these two requests differ in is not called equal', async t => {
+  const blocking = (duration: number) =>
+    requestOf(60, { eventLoop: { utilization: 1, active: 9, idle: 9, blocked: [{ start: 1, duration, by: null }] } })
+  const comparison = compare(blocking(2), blocking(44))
+  t.match(sameText(comparison), 'Much the same: 1 span, ')
+  t.match(sameText(comparison), '. 1 span took more or less time, seen once, not yet certain.')
+  const markdown = renderComparisonMarkdown(comparison, context(profile()))
+  t.match(markdown, /\| 2\.00 \| 44\.0 \| \+42\.0\s+seen once \|/)
 })
 
 t.test('calls that only one request made are certain, if they explain the difference', async t => {

@@ -121,6 +121,8 @@ t.test('a query is not charged for the code of its request that blocks the event
   const [query] = database?.queries ?? []
   t.ok(Number(query?.duration) + Number(query?.waited) < duration - 110, JSON.stringify(query))
   t.equal(longestOf(eventLoop)?.by, token)
+  const told = Number(/ query;dur=([\d.]+)/.exec(JSON.stringify(profile.response.headers))?.[1])
+  t.ok(Math.abs(told - Number(database?.duration)) < 0.1, `Server-Timing has ${told} ms`)
   const text = await performanceOf(app, profile)
   t.match(text, /calculate without its calls: .* of the request\. It blocked the event loop for .*X-Profile: cpu/)
   t.notMatch(text, 'for a connection')

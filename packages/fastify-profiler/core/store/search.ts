@@ -53,7 +53,7 @@ export function matcherOf(criteria: SearchCriteria): (summary: ProfileSummary) =
     const lower = wanted.toLowerCase()
     tests.push(summary => of(summary)?.toLowerCase().includes(lower) ?? false)
   }
-  const { method, status, durationFrom, durationTo, timeFrom, timeTo } = criteria
+  const { durationFrom, durationTo, failed, method, status, timeFrom, timeTo } = criteria
   if (criteria.token !== undefined && criteria.token !== '') tests.push(summary => summary.token === criteria.token)
   if (criteria.parent !== undefined && criteria.parent !== '') tests.push(summary => summary.parent === criteria.parent)
   if (method !== undefined && method !== '') tests.push(summary => summary.method === method.toUpperCase())
@@ -72,7 +72,6 @@ export function matcherOf(criteria: SearchCriteria): (summary: ProfileSummary) =
     const isWanted = numberTest(criteria.sql)
     tests.push(({ queries }) => isWanted(queries.count))
   }
-  const { failed } = criteria
   if (failed !== undefined) {
     tests.push(({ failures }) => (failures?.[failed === 'query' ? 'queries' : 'calls'] ?? 0) > 0)
   }
@@ -123,8 +122,8 @@ function numberTest(wanted: string): (number: number) => boolean {
 }
 
 /** The text in which free words are searched. */
-function searchedText({ exception, host, labels, method, route, token, url }: ProfileSummary): string {
-  return [method, url, route, exception, host, token, ...Object.values(labels)].join('\n')
+function searchedText({ exception, host, labels, method, route, thrownAt, token, url }: ProfileSummary): string {
+  return [method, url, route, exception, thrownAt, host, token, ...Object.values(labels)].join('\n')
 }
 
 const sizes: Record<SortOrder, (summary: ProfileSummary) => number> = {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Collector, protocolOf } from '../collect.ts'
+import { type Collector, panelSpans, protocolOf } from '../collect.ts'
 import { features } from '../feature.ts'
 import { setHeader } from '../foreign-value.ts'
+import { type Interval, lengthOf, runsOf } from '../intervals.ts'
 import type { AnyPanel } from '../panel.ts'
-import type { Span } from '../profile.ts'
 import type { Replace } from '../watch/answer.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import type { AnswerEditor } from '../watch/exchanges.ts'
@@ -30,27 +30,19 @@ function hasBody({ hijacked, raw, response: { statusCode } }: Exchange): boolean
   return !hijacked && raw.method !== 'HEAD' && statusCode >= 200 && statusCode !== 204 && statusCode !== 304
 }
 
-/** The Server-Timing header: the token and the duration so far, in total and by dispatch point. */
-function serverTiming(recorder: Recorder): string {
-  const sums = new Map<string, number>()
-  for (const span of recorder.spans) {
-    const name = timingName(span)
-    const parent = span.parent === null ? undefined : recorder.spans[span.parent]
-    // The parent's duration includes it.
-    if (parent !== undefined && timingName(parent) === name) continue
-    sums.set(name, (sums.get(name) ?? 0) + span.duration)
+/** The Server-Timing header: the token and the duration so far, in total and by dispatch point, as panels tell it. */
+function serverTiming({ clock, spans, token }: Recorder): string {
+  const blocked = clock.blockedWithin(0, Infinity)
+  const runs = new Map<string, Interval[]>()
+  for (const span of spans) {
+    const isOperation = panelSpans.has(span.kind)
+    const name = (isOperation ? null : span.dispatchPoint) ?? (span.kind === 'hook' ? 'other' : span.kind)
+    const known = runs.get(name) ?? []
+    runs.set(name, known)
+    known.push(...runsOf(span, isOperation ? blocked : []))
   }
-  const parts = [`token;desc="${recorder.token}"`, `total;dur=${hundredths(recorder.now())}`]
-  for (const [name, sum] of sums) parts.push(`${name};dur=${hundredths(sum)}`)
-  return parts.join(', ')
-}
-
-function timingName({ dispatchPoint, kind }: Span): string {
-  return dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
-}
-
-function hundredths(milliseconds: number): number {
-  return Math.round(milliseconds * 100) / 100
+  const times = [['total', clock.now()] as const, ...[...runs].map(([name, own]) => [name, lengthOf(own)] as const)]
+  return [`token;desc="${token}"`, ...times.map(([name, time]) => `${name};dur=${Number(time.toFixed(2))}`)].join(', ')
 }
 
 /** Adds the headers that link a response to its profile. */

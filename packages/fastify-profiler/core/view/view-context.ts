@@ -20,7 +20,7 @@ export function makeViewContext(
     base,
     editorUrl,
     root,
-    explains: explainPool !== null,
+    explains: system => explainPool !== null && explainPool.knows?.(system) !== false,
     readSamples: () => store.findSamples(profile.token),
   }
 }

@@ -173,9 +173,10 @@ export function watchBody(raw: IncomingMessage): Received | null {
 export class SentAnswer {
   /** The status that was sent; null if none was, or if the client had left before. */
   status: number | null = null
-  /** Bytes of body sent so far. */
+  /** Bytes and chunks of body sent so far. */
   bytes = 0
-  /** True if the body was sent in more than one chunk. */
+  chunks = 0
+  /** Whether a part of it may have been sent before its end. */
   streamed = false
   /** True if the server destroyed the response before its end. */
   brokenOff = false
@@ -202,6 +203,8 @@ export class SentAnswer {
   count(chunk: unknown): void {
     if (typeof chunk === 'string') this.bytes += Buffer.byteLength(chunk)
     else if (ArrayBuffer.isView(chunk)) this.bytes += chunk.byteLength
+    else return
+    this.chunks++
   }
 
   /** Records that the server destroys the response. @returns false if it had ended, or the client had left */

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Config, HTTPVersion } from 'find-my-way'
 import type { AnyFunction } from '../foreign-value.ts'
 import type { Route } from '../profile.ts'
@@ -49,10 +49,13 @@ export class KnownRoutes {
    * Makes `find` know the function that Fastify will call. All that Fastify keeps of a route's options is a bound copy
    * of its handler.
    */
-  withRoute<Handler extends AnyFunction>(handler: Handler, route: Route): Handler {
+  withRoute<Handler extends AnyFunction>(handler: Handler, route: Route, given: RouteOptions): Handler {
     const bind = (self: unknown, ...rest: never[]): AnyFunction => {
       const bound = handler.bind(self, ...rest)
       this.setHandler(bound, route)
+      // Of "/" below a prefix, Fastify adds a second form, and tells onRoute hooks only of its HEAD route.
+      const { constraints, method, url } = given
+      if (url !== route.url && method !== 'HEAD') this.add({ ...route, url }, { ...constraints })
       return bound
     }
     return new Proxy(handler, {

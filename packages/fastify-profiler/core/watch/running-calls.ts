@@ -293,7 +293,7 @@ export class RequestClock {
   ownTime = 0
   readonly #token: string
   #start = performance.now()
-  /** The long asides: when they began, by `performance.now()`, and how long they took. */
+  /** The asides: when they began, by `performance.now()`, and how long they took. */
   readonly #asides: Array<readonly [from: number, took: number]> = []
 
   constructor(token: string) {
@@ -330,10 +330,8 @@ export class RequestClock {
       this.ownTime += took
       this.stoodStill += took
       this.#start += took
-      if (took >= longAside) {
-        this.#asides.push([before, took])
-        eventLoop.skipUntil(after)
-      }
+      this.#asides.push([before, took])
+      if (took >= longAside) eventLoop.skipUntil(after)
     }
   }
 

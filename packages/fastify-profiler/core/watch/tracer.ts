@@ -34,7 +34,7 @@ function traceRoutes(app: FastifyInstance, application: WatchedApplication): voi
     const { handler } = route
     const methods = [route.method].flat().map(method => method.toUpperCase())
     for (const method of methods) application.routes.methods.add(method)
-    const key = `${route.url} ${JSON.stringify(route.constraints ?? null)}`
+    const key = `${route.url.replace(/\/$/, '')} ${JSON.stringify(route.constraints ?? null)}`
     // Fastify adds a HEAD route with the same handler to every GET route.
     const known = routes.get(key)
     const isAdded = methods.length === 1 && methods[0] === 'HEAD' && known?.handler === handler
@@ -96,7 +96,7 @@ function traceRoute(route: RouteOptions, { described, given }: SeenRoute, applic
   const description = describeFunction(route.handler, 'handler', application.plugins, location)
   // A plugin's onRoute hook may replace the handler by an anonymous one, as @fastify/websocket's does.
   if (isUnnamed(description.name)) description.name = described.handler
-  put('handler', application.routes.withRoute(traced(route.handler, description, application), described))
+  put('handler', application.routes.withRoute(traced(route.handler, description, application), described, route))
   if (route.errorHandler !== undefined) {
     const description = describeFunction(route.errorHandler, 'error-handler', application.plugins, location)
     put('errorHandler', traced(route.errorHandler, { ...description, routeLevel: true }, application))

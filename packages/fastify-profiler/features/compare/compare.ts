@@ -145,7 +145,8 @@ export function compare(a: Profile, b: Profile, others: Others = noOthers): Comp
 
 function routesNote({ a, b }: Pick<Comparison, 'a' | 'b'>): string[] {
   const name = ({ method, route, url }: ComparedRequest) => `${method} ${route ?? url.slice(0, 200)}`
-  return isSameRoute(a, b) ? [] : [`A and B are different routes: ${name(a)} and ${name(b)}.`]
+  if (!isSameRoute(a, b)) return [`A and B are different routes: ${name(a)} and ${name(b)}.`]
+  return a.url === b.url ? [] : [`A and B have different URLs: ${a.url.slice(0, 200)} and ${b.url.slice(0, 200)}.`]
 }
 
 function describe(profile: Profile): ComparedRequest {

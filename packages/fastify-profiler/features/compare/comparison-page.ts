@@ -34,6 +34,7 @@ import {
   conclusionsOf,
   groundsText,
   isSameRoute,
+  isSeenOnce,
   pairName,
   sameText,
   surenessText,
@@ -244,11 +245,11 @@ function timeCell(time: number | undefined): Inline {
 
 function changeOf(pair: SpanPair): Inline {
   const { a, b, change } = pair
-  if (change === null) return { muted: 'about equal' }
-  if (b === null) return { strong: 'gone' }
-  if (a === null) return { strong: 'new' }
   const difference = differenceOf(pair)
   const text = `${difference < 0 ? '−' : '+'}${alignNumber(Math.abs(difference))}`
+  if (change === null) return { muted: isSeenOnce(pair) ? `${text} seen once` : 'about equal' }
+  if (b === null) return { strong: 'gone' }
+  if (a === null) return { strong: 'new' }
   return { strong: text, tone: difference < 0 ? 'good' : 'error' }
 }
 

@@ -2,7 +2,7 @@ import type { Finding } from '../../core/view/block.ts'
 import { levelTone, statusText, statusTone } from '../../core/view/elements.ts'
 import { count, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { type ComparedRequest, type Comparison, differenceOf, type Pair, type SpanPair } from './comparison.ts'
-import { enough, type Verdict } from './verdict.ts'
+import { enough, isNotable, type Verdict } from './verdict.ts'
 
 const spansTold = 6
 const linesTold = 3
@@ -66,10 +66,17 @@ export function conclusionsOf(comparison: Comparison): Finding[] {
   ]
 }
 
+/** Whether only these two requests show that it took longer or shorter, which may be chance. */
+export function isSeenOnce({ a, b, change }: SpanPair): boolean {
+  return change === null && isNotable(a?.time ?? 0, b?.time ?? 0)
+}
+
 /** What did not change, in one sentence. */
 export function sameText({ equalHeaders, spans }: Comparison): string {
-  const same = spans.filter(({ change }) => change === null).length
-  return `Much the same: ${count(same, 'span')}, ${count(equalHeaders, 'header')}.`
+  const once = spans.filter(isSeenOnce).length
+  const same = spans.filter(({ change }) => change === null).length - once
+  const uncertain = once === 0 ? '' : ` ${count(once, 'span')} took more or less time, seen once, not yet certain.`
+  return `Much the same: ${count(same, 'span')}, ${count(equalHeaders, 'header')}.${uncertain}`
 }
 
 function statusConclusion({ status: a }: ComparedRequest, { status: b }: ComparedRequest): Finding[] {

@@ -10,7 +10,7 @@ import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
-import { exceptionCard, nearestOwnFrame, rootCauseOf } from './exceptions.ts'
+import { exceptionCard, lineOf, rootCauseOf } from './exceptions.ts'
 
 const causeLength = 120
 
@@ -21,16 +21,11 @@ export function causeFacts(profile: Profile): Fact[] {
   if (thrown === undefined || isRoutingFailure(profile)) return []
   const index = rootCauseOf(exceptions)
   const root = index === 0 ? undefined : exceptions[index]
-  const line = isOfClient(thrown) ? null : nearestOwnFrame(exceptions, index)
+  const line = lineOf(exceptions, index)
   return [
     ['Root cause', root ? { strong: (root.message || root.class).slice(0, causeLength), tone: 'error' } : null],
     ['Your line', line && { place: line }],
   ]
-}
-
-/** What Fastify refuses, such as a malformed URL, is the fault of no line that its stack names. */
-function isOfClient({ code, statusCode }: Exception): boolean {
-  return code?.startsWith('FST_ERR_') === true && statusCode !== null && statusCode < 500
 }
 
 /** What a request failed with, in the header of its pages. */

@@ -43,6 +43,13 @@ export function nearestOwnFrame(exceptions: readonly Exception[], index: number)
   return own ?? (parent === null || parent >= index ? null : nearestOwnFrame(exceptions, parent))
 }
 
+/** The line of the application to look at. What Fastify refuses, such as a malformed URL, is the fault of none. */
+export function lineOf(exceptions: readonly Exception[], index: number): Frame | null {
+  const { code, statusCode } = exceptions[0] ?? {}
+  const isOfClient = code?.startsWith('FST_ERR_') === true && Number(statusCode ?? 500) < 500
+  return isOfClient ? null : nearestOwnFrame(exceptions, index)
+}
+
 /** What an error is to the others of its chain: Outermost, Root cause, Cause, Member, Logged. */
 function roleOf(exceptions: readonly Exception[], index: number): string {
   if (index === 0) return 'Outermost'
@@ -171,7 +178,7 @@ function stackBlocks(
 }
 
 function frameBlock(frame: Frame, place: Place): Block {
-  const source = frame.excerpt === undefined ? null : excerptMarkdown(frame.excerpt)
+  const source = frame.excerpt === undefined ? null : excerptMarkdown(frame.excerpt, frame.file)
   return { html: renderFrame(frame, place), markdown: blocks(code(locationText(frame, place.root)), source) }
 }
 
@@ -219,7 +226,13 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
 }
 
 /** What lists and searches know about the exceptions of a request. */
-export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception'> {
-  const thrown = profile.exceptions[worstOf(profile)]
-  return { exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200) }
+export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception' | 'thrownAt'> {
+  const { exceptions } = profile
+  const worst = worstOf(profile)
+  const thrown = exceptions[worst]
+  const line = lineOf(exceptions, rootCauseOf(exceptions, worst))
+  return {
+    exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200),
+    ...(line !== null && { thrownAt: `${line.file}:${line.line}:${line.column}` }),
+  }
 }

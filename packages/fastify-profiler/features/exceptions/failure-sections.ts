@@ -26,7 +26,8 @@ export function failureSections(context: ViewContext): FailureSection[] {
   const { crash, exceptions, logs } = profile
   const isRouting = isRoutingFailure(profile)
   const failed = failedQueryOf(profile)
-  const traces = exceptions.map((exception, index): Block => {
+  const traced = exceptions.filter(({ frames }) => frames.length > 0)
+  const traces = traced.map((exception, index): Block => {
     const trace: Block = { source: stackTraceText(exception, root), language: 'text' }
     // For copying: the outermost is open.
     return index === 0 && !isRouting ? trace : { fold: exception.class, blocks: [trace] }
@@ -55,10 +56,10 @@ export function failureSections(context: ViewContext): FailureSection[] {
       panel: 'logs',
       blocks:
         logs.length === 0
-          ? emptyBlocks('Nothing was logged during this request.')
+          ? emptyBlocks('No log line was recorded.')
           : [{ html: renderLogTable(profile, context), markdown: logsMarkdown(telling(logs), root) }],
     },
-    { section: 'Stack Traces', id: 'stack-traces', count: exceptions.length, panel: 'exception', blocks: traces },
+    { section: 'Stack Traces', id: 'stack-traces', count: traced.length, panel: 'exception', blocks: traces },
   ]
 }
 

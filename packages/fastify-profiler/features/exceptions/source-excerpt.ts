@@ -171,11 +171,11 @@ export function renderExcerpt(excerpt: Excerpt): Markup {
 }
 
 /** The source around a frame as Markdown, with the frame's line marked. */
-export function excerptMarkdown({ first, line: marked, lines }: Excerpt): string {
+export function excerptMarkdown({ first, line: marked, lines }: Excerpt, place: string): string {
   const width = String(first + lines.length).length
   const numbered = lines.map((line, index) => {
     const number = first + index
     return `${number === marked ? '>' : ' '} ${String(number).padStart(width)} | ${line}`
   })
-  return codeBlock(numbered.join('\n'), 'ts')
+  return codeBlock(numbered.join('\n'), /\.[cm]?tsx?(?::|$)/.test(place) ? 'ts' : 'js')
 }

@@ -13,7 +13,7 @@ import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderTrack } from '../performance/waterfall.ts'
 import { answerText, callText, findProfile, missingProfile, refusal, sectionFrom } from '../home/question.ts'
-import { canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
+import { canExplain, canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
 import { NoPlan, type ShownNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
@@ -23,7 +23,7 @@ function explainUrl(base: string, token: string, number: number | string): strin
 
 /** A button that asks the database for the plan of a query. */
 export function explainButton(query: Query, number: number, { base, explains, profile }: ViewContext): Content {
-  if (explains !== true || !isExplainable(query)) return null
+  if (explains?.(query.system) !== true || !isExplainable(query)) return null
   return html`<form method="post" action="${explainUrl(base, profile.token, number)}"><button type="submit">Explain</button></form>`
 }
 
@@ -198,8 +198,9 @@ export const explainQuestion: Question = {
   command: { name: 'explain', takes: '<token> <query>', says: 'the plan of a query, by its number' },
   next({ database, token }, { explainPool }) {
     const queries = database?.queries ?? []
-    const [slowest] = queries.filter(isExplainable).sort((one, other) => (other.duration ?? 0) - (one.duration ?? 0))
-    if (explainPool === null || slowest === undefined) return null
+    const known = queries.filter(query => explainPool !== null && canExplain(explainPool, query))
+    const [slowest] = known.sort((one, other) => (other.duration ?? 0) - (one.duration ?? 0))
+    if (slowest === undefined) return null
     const call = callText({ tool: 'explain', arguments: { token, query: queries.indexOf(slowest) + 1 } })
     return `Plan of the slowest query (${formatDuration(slowest.duration ?? 0)}): ${call}`
   },

@@ -10,10 +10,12 @@ import { explainOnMysql } from './mysql.ts'
 import { NoPlan, planIn, type PlanNode, type ShownNode } from './plan.ts'
 import { type Schema, type Verdict, verdictsOf } from './verdicts.ts'
 
-/** Explains with a connection of the profiler's own, to the PostgreSQL that the application was seen to use. */
-export const ownConnections: ExplainPool = { connect: async () => theOnly('postgresql').connect() }
+const knows = (system: string) => watchedServers(system).length > 0
 
-const toMysql: ExplainPool = { connect: async () => theOnly('mysql').connect() }
+/** Explains with a connection of the profiler's own, to the PostgreSQL that the application was seen to use. */
+export const ownConnections: ExplainPool = { connect: async () => theOnly('postgresql').connect(), knows }
+
+const toMysql: ExplainPool = { connect: async () => theOnly('mysql').connect(), knows }
 
 /** Where a query is explained. @param given the pool of the application, which is one of PostgreSQL */
 export function poolFor({ system }: Query, given: ExplainPool): ExplainPool {
@@ -25,8 +27,8 @@ function theOnly(system: WatchedServer['system']): WatchedServer {
   const isMysql = system === 'mysql'
   if (server === undefined) {
     throw new NoPlan(
-      `The application has sent no query with ${isMysql ? 'mysql2' : 'pg'} since it started. Send the request again, ` +
-        `then explain.${isMysql ? '' : ' If it uses another library, or another way to connect, its option explainPool gives a pool.'}`,
+      `The application has sent no query with ${isMysql ? 'mysql2' : 'pg'} since it started. If it uses that, send the ` +
+        `request again, then explain.${isMysql ? '' : ' For another library, such as postgres.js, register the plugin with a pg.Pool as its option explainPool. The flag has no such option.'}`,
     )
   }
   if (others.length === 0) return server
@@ -55,6 +57,11 @@ const preparedName = 'fastify_profiler_explains'
 export function isExplainable({ system, error, sql }: Pick<Query, 'system' | 'error' | 'sql'>): boolean {
   const isKnown = system === 'postgresql' || system === 'mysql'
   return isKnown && error === null && /^[\s(]*(?:select|with|values|insert|update|delete|merge)\b/i.test(sql)
+}
+
+/** Whether there is a database to explain a stored query with. */
+export function canExplain(given: ExplainPool, query: Query): boolean {
+  return isExplainable(query) && poolFor(query, given).knows?.(query.system) !== false
 }
 
 /** Whether a stored query can be run again: a SELECT whose values are all known, which the database can stop. */

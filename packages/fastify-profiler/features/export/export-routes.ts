@@ -32,7 +32,7 @@ export const exportAction: ProfileAction = (profile, base) =>
 
 /** A profile as one document that needs no server: every panel with data, the most telling first. */
 export function renderProfileFile({ profile, ...views }: ViewContext, panels: readonly AnyPanel[]): string {
-  const context = { ...views, profile, editorUrl: null, explains: false, isFile: true }
+  const context = { ...views, profile, editorUrl: null, explains: () => false, isFile: true }
   const hasData = (panel: AnyPanel) => panelData(panel, profile) !== null
   const filled = panelsByWeight(panels, profile).filter(hasData)
   const empty = panels.filter(panel => !hasData(panel)).map(({ label }) => label)

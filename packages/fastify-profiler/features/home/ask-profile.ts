@@ -106,7 +106,9 @@ function linesOfFindings(profile: Profile, root: string): string {
       location === null ? [] : [[locationText(location, root), excerptOf(location, undefined, 1)] as const],
     ),
   )
-  return blocks(...[...places].map(([place, excerpt]) => excerpt && `${code(place)}\n\n${excerptMarkdown(excerpt)}`))
+  return blocks(
+    ...[...places].map(([place, excerpt]) => excerpt && `${code(place)}\n\n${excerptMarkdown(excerpt, place)}`),
+  )
 }
 
 /** A panel in full, from a line on. */

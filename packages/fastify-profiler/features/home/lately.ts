@@ -1,5 +1,6 @@
+import { basename } from 'node:path'
 import { cutToBytes } from './fit-markdown.ts'
-import { exceptionWords } from './like-requests.ts'
+import { ofException } from './like-requests.ts'
 import {
   type ExceptionOverview,
   failures,
@@ -111,7 +112,7 @@ export function renderTroubles(overview: Overview, period: Period, base: string,
     { findings: troubles.slice(0, findingsShown) },
     others.length > 0 && { fold, blocks: [{ findings: others }] },
   ]
-  return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`} · p95 ${formatDuration(p95)}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
+  return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`}${requests > 0 && ` · p95 ${formatDuration(p95)}`}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
 ${blocksHtml(findings, place)}</section>`
 }
 
@@ -182,6 +183,7 @@ const inText = { only: 'text' } as const
 const example = { label: 'Profile', ...inText }
 const tally = figures('Count')
 const times = [{ label: 'p50', ...inText }, figures('p95 ms'), { label: 'Worst', ...inText }]
+const inOneRequest = ['p50', 'p95'].map(name => ({ label: `${name} per request`, ...inText }))
 
 function timesOf({ p50, p95, worst }: Pick<RouteOverview, 'p50' | 'p95' | 'worst'>): Inline[] {
   return [formatMilliseconds(p50), slowCell(p95), slowCell(worst)]
@@ -227,7 +229,7 @@ export function statementTable(statements: readonly StatementOverview[], base: s
   return {
     title: 'By SQL shape',
     lines: 'overview',
-    columns: [{ label: 'Statement' }, example, tally, ...times],
+    columns: [{ label: 'Statement' }, example, tally, ...inOneRequest, figures('Slowest ms')],
     rows: statements.map(statement => [
       {
         link: { code: cutToBytes(statement.sql, longestCell) },
@@ -246,11 +248,14 @@ export function exceptionTable(exceptions: readonly ExceptionOverview[], base: s
     title: 'By exception',
     lines: 'overview',
     columns: [{ label: 'Exception' }, example, tally, figures('Last')],
-    rows: exceptions.map(({ token, exception, count, fails, last }) => [
-      {
-        link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
-        to: `${base}/search?${searchQuery({ exception: exceptionWords(exception) }, 1)}`,
-      },
+    rows: exceptions.map(({ token, exception, thrownAt, count, fails, last }) => [
+      [
+        {
+          link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
+          to: `${base}/search?${searchQuery(ofException({ exception, thrownAt }), 1)}`,
+        },
+        thrownAt === undefined ? null : { small: ` ${basename(thrownAt)}` },
+      ],
       { code: token },
       countCell(count, fails ? 'error' : undefined),
       { muted: { html: renderAge(last), markdown: formatTime(last) } },

@@ -21,16 +21,18 @@ export async function previousRequest(archive: Source, profile: Profile): Promis
   return null
 }
 
-/** What requests with the same exception are found by: its class and message, up to the first number. */
-export function exceptionWords(exception: string): string {
-  return exception.replace(/\d.*/s, '').trim()
+/** The search for an exception: its class and line, or without a line its class and message up to the first number. */
+export function ofException({ exception, thrownAt }: Pick<ProfileSummary, 'exception' | 'thrownAt'>): SearchCriteria {
+  const text = exception ?? ''
+  if (thrownAt !== undefined) return { exception: text.replace(/(?<=:).*/s, ''), text: thrownAt }
+  return { exception: text.replace(/\d.*/s, '').trim() }
 }
 
-/** The stored requests with the exception of a profile, numbers aside; null if there is no other. */
+/** The stored requests with the exception of a profile; null if there is no other. */
 export async function sightingsOf(archive: Source, profile: Profile): Promise<Sightings | null> {
-  const { exception } = summariseExceptions(profile)
-  if (exception === null) return null
-  const criteria = { exception: exceptionWords(exception) }
+  const summary = summariseExceptions(profile)
+  if (summary.exception === null) return null
+  const criteria = ofException(summary)
   const { profiles, total } = await archive.search({ ...criteria, sort: 'oldest', perPage: 1 })
   const [first] = profiles
   return first === undefined || total < 2 ? null : { count: total, since: first.time, criteria }

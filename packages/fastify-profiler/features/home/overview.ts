@@ -1,3 +1,4 @@
+import type { StatementTotals } from '../../core/profile.ts'
 import type { ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
 
@@ -59,13 +60,15 @@ export interface RouteTrouble extends Trouble {
   count: number
 }
 
+/** The quantiles are those of its time in each request, and the worst is its slowest query. */
 export interface StatementOverview extends Durations {
   sql: string
   /** The request that it took most time of. */
   token: string
 }
 
-export interface ExceptionOverview {
+/** Those of one class and line, or without a line those whose messages differ in numbers only. */
+export interface ExceptionOverview extends Pick<ProfileSummary, 'thrownAt'> {
   exception: string
   count: number
   /** Whether some of them failed, instead of refusing a request. */
@@ -83,7 +86,7 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
   const routes = gather(lately, ({ method, route }) => (route === null ? 'no route' : `${method} ${route}`))
   const exceptions = gather(
     lately.filter(({ exception }) => exception !== null),
-    ({ exception }) => (exception ?? '').replace(/\d+/g, '#'),
+    ({ exception, thrownAt }) => `${exception}`.replace(thrownAt === undefined ? /\d+/g : /:.*/s, `#${thrownAt}`),
   )
   const statements = statementsOf(lately)
   return {
@@ -234,6 +237,7 @@ function exceptionOf(group: Group): ExceptionOverview {
   const newest = most(group, ({ time }) => time)
   return {
     exception: newest.exception ?? '',
+    thrownAt: newest.thrownAt,
     count: group.length,
     fails: group.some(summary => isFailed(summary) || (summary.failures?.errors ?? 0) > 0),
     last: newest.time,
@@ -248,20 +252,21 @@ function most(group: Group, valueOf: (summary: ProfileSummary) => number): Profi
 
 /** Most time first. */
 function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[] {
-  const bySql = new Map<string, { count: number; total: number; each: number[]; token: string; worst: number }>()
+  const bySql = new Map<string, Omit<StatementTotals, 'sql'> & { each: number[]; token: string; most: number }>()
   for (const { statements, token } of summaries) {
-    for (const { sql, count, duration } of statements) {
-      const known = bySql.get(sql) ?? { count: 0, total: 0, each: [], token, worst: duration }
+    for (const { sql, count, duration, slowest } of statements) {
+      const known = bySql.get(sql) ?? { count: 0, duration: 0, slowest, each: [], token, most: duration }
       known.count += count
-      known.total += duration
-      known.each.push(duration / count)
-      if (duration > known.worst) Object.assign(known, { token, worst: duration })
+      known.duration += duration
+      known.slowest = Math.max(known.slowest, slowest)
+      known.each.push(duration)
+      if (duration > known.most) Object.assign(known, { token, most: duration })
       bySql.set(sql, known)
     }
   }
   return [...bySql]
-    .sort(([, one], [, other]) => other.total - one.total)
-    .map(([sql, { count, each, token }]) => ({ sql, ...durationsOf(each), count, token }))
+    .sort(([, one], [, other]) => other.duration - one.duration)
+    .map(([sql, { count, each, slowest, token }]) => ({ sql, ...durationsOf(each), count, worst: slowest, token }))
 }
 
 /** The quantile of sorted values by nearest rank; 0 without values. */

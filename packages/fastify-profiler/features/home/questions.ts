@@ -53,8 +53,8 @@ export const overviewQuestion: Question = {
         left.statements,
       ),
     ]
-    const outcomes = `${failed} failed, ${refused} refused, p95 ${formatDuration(p95)}`
-    const lead = `# ${count(requests, 'request')} ${period}: ${outcomes}`
+    const outcomes = `: ${failed} failed, ${refused} refused, p95 ${formatDuration(p95)}`
+    const lead = `# ${count(requests, 'request')} ${period}${requests === 0 ? '' : outcomes}`
     const next = callText({ tool: 'profile', arguments: { token: '…' } })
     return { text: answerText(lead, sections, [`Next: ${next}`], tokens), data: overview }
   },

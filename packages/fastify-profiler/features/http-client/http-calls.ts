@@ -66,8 +66,8 @@ export class HttpClientCall {
     this.method = method
     this.url = url
     this.location = findCaller(below)
-    this.start = recorder.now()
     this.#span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location: this.location })
+    this.start = recorder.spans[this.#span.id ?? -1]?.start ?? recorder.now()
     httpCallsOf(recorder).add(this)
   }
 
@@ -113,7 +113,7 @@ export class HttpClientCall {
     this.blocked = now - start - this.duration
     if (head !== null) this.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
     if (failure !== null || isRefusal(status)) calls.failed++
-    this.#span.end(failure === null ? 'continued' : 'threw', { name: nameOf(method, url) + flawOf(status) })
+    this.#span.end(failure === null ? 'continued' : 'threw', { name: nameOf(method, url) + flawOf(status) }, now)
   }
 }
 

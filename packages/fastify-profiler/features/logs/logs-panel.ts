@@ -80,7 +80,7 @@ export function renderLogTable(
   place: Place,
   query?: URLSearchParams,
 ): Markup {
-  if (logs.length === 0) return renderEmptyState('Nothing was logged during this request.')
+  if (logs.length === 0) return renderEmptyState('No log line was recorded.')
   const lines = logs.map(line => withoutRequestId(line, requestId))
   const framework = lines.filter(isOfFramework)
   const own = lines.filter(line => !isOfFramework(line))

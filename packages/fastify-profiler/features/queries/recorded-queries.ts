@@ -128,9 +128,10 @@ class RecordedQueries {
     if (failure !== null) this.failed++
     this.rows += rows ?? 0
     this.waited = Math.max(this.waited, waited)
-    const totals = this.statements.get(statement) ?? { sql: statement, count: 0, duration: 0 }
+    const totals = this.statements.get(statement) ?? { sql: statement, count: 0, duration: 0, slowest: 0 }
     totals.count++
     totals.duration += duration ?? 0
+    totals.slowest = Math.max(totals.slowest, duration ?? 0)
     if (totals.count > 1 || this.statements.size < mostShapes) this.statements.set(statement, totals)
     driverBoundary.guard(() => this.repetitions.end(query, result), undefined)
   }
@@ -210,10 +211,11 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
   return statements
     .toSorted((one, other) => other.duration - one.duration)
     .slice(0, statementsKept)
-    .map(({ sql, count, duration }) => ({
+    .map(({ sql, count, duration, slowest }) => ({
       sql: mask.text(maskQuery(sql, []).sql),
       count,
       duration: toMicroseconds(duration),
+      slowest: toMicroseconds(slowest),
     }))
 }
 
@@ -262,11 +264,15 @@ const longestListed = 200
 /** The statements of a request that took most time. */
 export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
   const bySql = new Map<string, StatementTotals>()
-  const listed = database?.queries.map(({ duration, sql }) => ({ sql, count: 1, duration: duration ?? 0 }))
-  for (const { count, duration, sql: whole } of database?.statements ?? listed ?? []) {
+  const listed = database?.queries.map(({ duration: time, sql }) => {
+    const duration = time ?? 0
+    return { sql, count: 1, duration, slowest: duration }
+  })
+  for (const { count, duration, slowest, sql: whole } of database?.statements ?? listed ?? []) {
     const sql = whole.slice(0, longestListed)
-    const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0 }
+    const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0, slowest }
     totals.count += count
+    totals.slowest = Math.max(totals.slowest, slowest)
     totals.duration = toMicroseconds(totals.duration + duration)
     bySql.set(sql, totals)
   }

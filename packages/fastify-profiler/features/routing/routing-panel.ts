@@ -4,6 +4,7 @@ import type { Block, Blocks, Inline } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code, plain } from '../../core/view/markdown.ts'
 import { count } from '../../core/view/units.ts'
+import { admitsMethod } from './similar-routes.ts'
 
 /** A part of a route's path as the request has it, lacks it, or has it in excess. */
 interface PathPiece {
@@ -88,12 +89,12 @@ export function isRoutingFailure({ routing, status }: Pick<Profile, 'routing' | 
 }
 
 /** What would have to change for the route to match. */
-export function nearMissText({ host, method, reason, url, version }: NearMiss, path: string): string {
+export function nearMissText({ host, reason, url, version }: NearMiss, path: string): string {
   switch (reason) {
     case 'method':
-      return `Same path, but only for ${method.join(', ')}`
+      return 'Same path'
     case 'slash':
-      return url.endsWith('/') ? 'Add a slash at the end' : 'Drop the slash at the end'
+      return path.endsWith('/') ? 'Drop the slash at the end' : 'Add a slash at the end'
     case 'host':
       return `Same path, but only on host ${host ?? 'another'}`
     case 'version':
@@ -133,12 +134,15 @@ export function nearestRoutes({ routing, method, path }: Profile): Blocks {
       title: 'Similar routes',
       className: 'near',
       columns: [{ label: 'Method', kind: 'short' }, { label: 'Route' }, { label: 'To match' }, { label: 'Defined in' }],
-      rows: misses.map(miss => [
-        miss.method.map(name => methodName(name, miss.reason === 'method')),
-        routeName(miss, path),
-        nearMissText(miss, path),
-        { place: miss.location },
-      ]),
+      rows: misses.map(miss => {
+        const isOther = miss.reason === 'method' || !admitsMethod(miss, method)
+        return [
+          miss.method.map(name => methodName(name, isOther)),
+          routeName(miss, path),
+          `${nearMissText(miss, path)}${isOther ? `, but only for ${miss.method.join(', ')}` : ''}`,
+          { place: miss.location },
+        ]
+      }),
     },
     { text: [{ html: html`What differs is marked. `, markdown: '' }, routes], look: 'muted' },
   ]

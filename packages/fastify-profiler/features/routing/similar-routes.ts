@@ -141,7 +141,10 @@ class SimilarRoutes {
       const reason = distance === 0 ? this.#refusal(entry, asked) : 'similar'
       if (reason !== null) candidates.push({ route, distance, reason })
     }
-    return candidates.sort((one, other) => one.distance - other.distance)
+    // Another method, or a slash at the end, is one more thing to change.
+    const changesOf = ({ distance, route }: Candidate) =>
+      distance + Number(!admitsMethod(route, asked.method)) + Number(path.endsWith('/') !== route.url.endsWith('/'))
+    return candidates.sort((one, other) => changesOf(one) - changesOf(other))
   }
 
   /** Why a route with the same path did not match; null if the reason is listed elsewhere (method, slash). */
@@ -156,6 +159,11 @@ class SimilarRoutes {
     if (!isSameCase(segmentsOf(path), segmentsOf(route.url))) return 'case'
     return 'parameter'
   }
+}
+
+/** Whether a route is for a method. That of GET is for HEAD as well. */
+export function admitsMethod({ method }: Pick<Route, 'method'>, asked: string): boolean {
+  return method.includes(asked) || (asked === 'HEAD' && method.includes('GET'))
 }
 
 /** Whether a host satisfies a route's host constraint, a string or a pattern. */

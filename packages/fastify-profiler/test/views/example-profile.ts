@@ -153,7 +153,7 @@ export function exception(changes: Partial<Exception> = {}): Exception {
 /** A successful request, with the given changes. */
 export function profile(changes: Partial<Profile> = {}): Profile {
   return {
-    version: 8,
+    version: 9,
     token: 'k3Jx9PzQ4wTn',
     parent: null,
     time: Date.UTC(2026, 10, 21, 1, 11, 7, 482),

@@ -81,7 +81,9 @@ t.test('an exception without frames of the application shows the nearest line ab
 t.test('an exception has its code, status and properties, and a missing message or stack is named', async t => {
   const coded = exception({ code: 'E_X', statusCode: 418, relation: 'logged', properties: { museum: 7 } })
   t.match(render(coded), /E_X.*418.*from the log.*1 property.*museum/s)
-  t.match(render(exception({ message: '', frames: [] })), /No message\..*No stack trace\./s)
+  const bare = exception({ message: '', frames: [] })
+  t.match(render(bare), /No message\..*No stack trace\./s)
+  t.match(renderErrorMarkdown(context(failedProfile({ exceptions: [bare] }))), '## Stack Traces (0)')
 })
 
 t.test('a stack trace reads as Node prints it', async t => {

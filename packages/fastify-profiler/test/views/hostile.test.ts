@@ -44,7 +44,7 @@ function pages(profile: Profile): string[] {
     ...summary(profile),
     time: 1,
     repeated: 9,
-    statements: [{ sql: profile.url, count: 1, duration: 1 }],
+    statements: [{ sql: profile.url, count: 1, duration: 1, slowest: 1 }],
   }
   list.profiles.push(hostileSummary)
   return [

@@ -378,7 +378,7 @@ const logTables: Record<string, [table: string, shown: RegExp, notShown?: RegExp
     ),
     />2 debug, 0\.20 ms<.*<b>2 ×<\/b> miss<.*>said</s,
   ],
-  'a request that logged nothing says so': [logs(), /Nothing was logged/],
+  'a request that logged nothing says so': [logs(), /No log line was recorded/],
 }
 
 for (const [title, [table, shown, notShown]] of Object.entries(logTables)) {

@@ -155,7 +155,7 @@ t.test('the columns of a search sort it, and the list of another page cannot be 
 const minute = 60_000
 const requests = (count: number, changes: (n: number) => Partial<ProfileSummary>) =>
   Array.from({ length: count }, (_, n) => ({ ...summaryOfFirst, statements: [], ...changes(n) }))
-const statements = [{ sql: 'select * from products where id = $1', count: 1, duration: 18 }]
+const statements = [{ sql: 'select * from products where id = $1', count: 1, duration: 18, slowest: 18 }]
 const failing = { status: 500, exception: 'OrderError: order 7 failed' }
 const checkouts = requests(36, n => ({
   method: 'POST',

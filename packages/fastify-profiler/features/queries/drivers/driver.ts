@@ -41,7 +41,7 @@ const mostServers = 20
 const servers = new Map<string, WatchedServer>()
 
 /** The databases that the application has sent queries to. */
-export function watchedServers(system: WatchedServer['system']): WatchedServer[] {
+export function watchedServers(system: string): WatchedServer[] {
   return [...servers.values()].filter(server => server.system === system)
 }
 
