@@ -320,7 +320,7 @@ export interface Query extends Call {
 }
 
 /** A query that ran more often than necessary. */
-export interface Repetition extends StatementTotals {
+export interface Repetition extends Omit<StatementTotals, 'slowest'> {
   /**
    * loop: one line read with it again and again, for another value each time (N+1). writes: the same, for rows that it
    * changed. duplicate: a read with the same parameters.
