@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
+import postgres from 'postgres'
 import t from 'tap'
 import { servePostgres } from './drivers/postgres-server.ts'
 import { pageOf, profiledApp, profileOf } from './profiled-app.ts'
@@ -91,6 +92,27 @@ t.test('a 5xx without an exception says so', async t => {
   const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
   t.match(panel, /500 without an exception.*request\.log\.error\(error\)/s)
 })
+
+const sql = postgres({ host: '127.0.0.1', port, user: 'tester' })
+t.teardown(() => sql.end())
+
+for (const [what, send, thrown, expected] of [
+  ['an error of pg', () => pool.query('fail alike'), (error: Error) => error, '2'],
+  ['an error of postgres.js', () => sql.unsafe('fail alike'), (error: Error) => error, '2'],
+  ['a cause', () => pool.query('fail alike'), (cause: Error) => new Error('Wrapped', { cause }), '2'],
+  ['a copy', () => pool.query('fail alike'), ({ message }: Error) => new Error(message), undefined],
+] as const) {
+  t.test(`of two queries with one message, the one that failed with ${what} is named, or none`, async t => {
+    const app = await profiledApp(t)
+    app.get('/alike', async () => {
+      const [, second] = await Promise.allSettled([send(), send()])
+      throw second.status === 'rejected' ? thrown(second.reason) : new Error('It did not fail')
+    })
+    const { headers } = await app.inject('/alike')
+    const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
+    t.equal(/^#+ Query (\d) failed/m.exec(panel)?.[1], expected)
+  })
+}
 
 t.test('an error in an error line is an exception of the request, after those that were thrown', async t => {
   for (const [url, expected] of [

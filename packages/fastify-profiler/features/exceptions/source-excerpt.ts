@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { isRecord } from '../../core/foreign-value.ts'
 import { originalIn } from '../../core/call-site.ts'
 import type { Exception, Excerpt, Frame, Location, Profile } from '../../core/profile.ts'
-import { isErrorOf } from '../performance/failed-calls.ts'
+import { queryOf } from '../performance/failed-calls.ts'
 import { highlight } from '../../core/view/code-block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { codeBlock } from '../../core/view/markdown.ts'
@@ -78,7 +78,7 @@ export function readSources(profile: Profile): Pick<Profile, 'exceptions'> {
 function withSender(exception: Exception, { database }: Profile): Exception {
   const { frames } = exception
   if (frames.some(({ kind }) => kind === 'own')) return exception
-  const query = database?.queries.find(query => isErrorOf(query, exception))
+  const query = queryOf(exception, database)
   if (query === undefined || query.location === null) return exception
   return { ...exception, frames: [...frames, { ...query.location, function: 'sent the query', kind: 'own' }] }
 }

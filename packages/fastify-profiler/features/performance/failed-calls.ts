@@ -1,5 +1,12 @@
 import type { Exception, HttpCall, Location, Profile, Query } from '../../core/profile.ts'
 
+declare module '../../core/profile.ts' {
+  interface Exception {
+    /** The start of the query that failed with this very error. Missing if none is known to. */
+    query?: number
+  }
+}
+
 /** A query or an HTTP request that failed, and was not sent again with success, or an error that nobody caught. */
 interface FailedCall {
   what: 'query' | 'call' | 'error'
@@ -15,9 +22,14 @@ export function isRefusal(status: number | null): boolean {
   return status !== null && status >= 400 && status !== 404
 }
 
-/** Whether an exception is the error that a query ended with. */
-export function isErrorOf({ error }: Query, { message }: Pick<Exception, 'message'>): boolean {
-  return message !== '' && error?.endsWith(message) === true
+/** The query that failed with an exception. Libraries may copy an error: then the only query that has its message. */
+export function queryOf(exception: Exception, database: Profile['database']): Query | undefined {
+  const { message, query: start } = exception
+  const { count = 0, queries = [] } = database ?? {}
+  const failed = queries.filter(({ error }) => error !== null)
+  if (start !== undefined) return failed.find(query => query.start === start)
+  const [first, second] = failed.filter(({ error }) => message !== '' && error?.endsWith(message))
+  return second === undefined && count === queries.length ? first : undefined
 }
 
 /** The queries and calls that failed, and the errors that nobody caught. */

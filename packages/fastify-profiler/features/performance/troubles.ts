@@ -5,7 +5,7 @@ import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/
 import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
-import { failedCalls, isErrorOf } from './failed-calls.ts'
+import { failedCalls, queryOf } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
@@ -80,7 +80,7 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   )
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
   // The driver's error may have no frame of the application, but the query has.
-  const query = database?.queries.find(query => isErrorOf(query, exceptions[root] ?? thrown))
+  const query = queryOf(exceptions[root] ?? thrown, database)
   const place = nearestOwnFrame(exceptions, root) ?? query?.location ?? null
   return [trouble(what, claim, texts.join(', caused by '), place), ...found]
 }

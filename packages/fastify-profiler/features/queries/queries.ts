@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
 import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
-import type { Location, PoolCounts } from '../../core/profile.ts'
+import { type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder, recorderScope } from '../../core/watch/current-recorder.ts'
 import { secretsInQuery } from './bound-values.ts'
@@ -12,6 +12,7 @@ import {
   queriesOf,
   type RecordedQuery,
   type Sender,
+  startOf,
   type UnusedWait,
 } from './recorded-queries.ts'
 import { readStatement } from './statement.ts'
@@ -99,6 +100,15 @@ function callersOf(location: Location, below: AnyFunction): readonly Location[] 
 
 type SentQuery = AskedQuery & { connection: object }
 
+/** The query that each error came from: the token of its request, and its start as stored. */
+const failedBy = new WeakMap<object, { token: string; start: number }>()
+
+/** The start of the query of a request that failed with this very error; undefined if none is known to. */
+export function startOfFailed(error: unknown, token: string): number | undefined {
+  const known = isObject(error) ? failedBy.get(error) : undefined
+  return known?.token === token ? known.start : undefined
+}
+
 /** A query that a builder, a pool or a driver has begun. Ending it twice does nothing. */
 export class QueryCall {
   readonly recorder: Recorder
@@ -172,6 +182,10 @@ export class QueryCall {
       // A query that never got its connection has only waited.
       if (query.wait?.duration === Infinity) query.wait.duration = now - query.start
       divideTime(query, now, recorder.clock.blockedWithin(query.wait?.start ?? query.start, now))
+    }
+    const error = failure?.error
+    if (isObject(error) && startOfFailed(error, recorder.token) === undefined) {
+      failedBy.set(error, { token: recorder.token, start: toMicroseconds((query.shownStart ??= startOf(query))) })
     }
     if (!this.#isOpener) return
     if (recorder !== this.recorder) {

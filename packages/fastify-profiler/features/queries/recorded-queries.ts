@@ -280,7 +280,7 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
 }
 
 /** When a query began, with a wait for its connection before. */
-function startOf({ blocked, duration, ended, start, wait, waited }: RecordedQuery): number {
+export function startOf({ blocked, duration, ended, start, wait, waited }: RecordedQuery): number {
   if (ended !== undefined) return ended - waited - blocked - (duration ?? 0)
   if (wait === null || wait.duration < shortestWait) return start
   return start - Math.max(0, Math.min(wait.duration, start - wait.start))
