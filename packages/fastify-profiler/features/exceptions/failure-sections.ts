@@ -6,7 +6,7 @@ import { blocks, code, plain } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { fitLines, fitParts, cutToBytes } from '../home/fit-markdown.ts'
 import { logsMarkdown, renderLogTable } from '../logs/logs-panel.ts'
-import { isSilentFailure } from '../performance/failed-calls.ts'
+import { failedBefore, isSilentFailure } from '../performance/failed-calls.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { crashText, exceptionBlocks, stackTraceText } from './exceptions.ts'
 import { failedQueryOf, failedQuerySection } from './failed-query.ts'
@@ -26,6 +26,7 @@ export function failureSections(context: ViewContext): FailureSection[] {
   const { crash, exceptions, logs } = profile
   const isRouting = isRoutingFailure(profile)
   const failed = failedQueryOf(profile)
+  const before = exceptions.length === 0 ? null : failedBefore(profile)
   const traces = exceptions.map((exception, index): Block => {
     const trace: Block = { source: stackTraceText(exception, root), language: 'text' }
     // For copying: the outermost is open.
@@ -43,6 +44,9 @@ export function failureSections(context: ViewContext): FailureSection[] {
       blocks: [
         ...(crash === undefined ? [] : [{ notice: crashText(crash), tone: 'error' as const }]),
         ...(failed === null ? [] : [failedQuerySection(failed, context)]),
+        ...(before === null
+          ? []
+          : [{ notice: [before.says, ' ', { place: before.location }], tone: 'warning' as const }]),
         ...(exceptions.length === 0
           ? emptyBlocks(`No exception was ${isSilentFailure(profile) ? 'seen' : 'thrown'}.`)
           : exceptionBlocks(profile, context)),

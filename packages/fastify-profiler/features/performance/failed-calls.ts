@@ -68,8 +68,21 @@ export function isSilentFailure({ exceptions, outcome, status }: Pick<Profile, '
   return status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
 }
 
+/** What was seen to fail before a 5xx, unless an exception tells of it. Nothing says that it is the cause. */
+export function failedBefore(profile: Profile): { says: string; location: Location | null } | null {
+  const { database, exceptions, status } = profile
+  if (Number(status) < 500 || exceptions.some(exception => queryOf(exception, database) !== undefined)) return null
+  const failed = failedCalls(profile).find(({ isLate, what }) => what !== 'error' && !isLate)
+  return failed === undefined
+    ? null
+    : { says: `A ${failed.what} had failed before: ${failed.error.replace(/\.$/, '')}.`, location: failed.location }
+}
+
 /** What a 5xx without an exception says, and how the next one gets it. */
-export const silentFailure = [
-  'without an exception: the application’s own handler answered, and what it caught was not seen.',
-  'Log it with request.log.error(error), or hand it over with request.recorder?.exception(error).',
-] as const
+export function silentFailure(status: number | null, before: ReturnType<typeof failedBefore>) {
+  const seen = before?.says ?? 'What it caught was not seen.'
+  return [
+    `${status} without an exception: the application’s own handler answered. ${seen}`,
+    'Log what it caught with request.log.error(error), or hand it over with request.recorder?.exception(error).',
+  ] as const
+}

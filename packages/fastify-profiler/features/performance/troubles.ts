@@ -5,7 +5,7 @@ import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/
 import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
-import { failedCalls, queryOf } from './failed-calls.ts'
+import { failedBefore, failedCalls, queryOf } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
@@ -81,8 +81,10 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
   // The driver's error may have no frame of the application, but the query has.
   const query = queryOf(exceptions[root] ?? thrown, database)
-  const place = nearestOwnFrame(exceptions, root) ?? query?.location ?? null
-  return [trouble(what, claim, texts.join(', caused by '), place), ...found]
+  const before = failedBefore(profile)
+  const place = nearestOwnFrame(exceptions, root) ?? query?.location ?? before?.location ?? null
+  const detail = [texts.join(', caused by '), before?.says ?? []].flat().join('. ')
+  return [trouble(what, claim, detail, place), ...found]
 }
 
 /**
@@ -103,6 +105,7 @@ function fewMisses(profile: Profile): Trouble[] {
 function textOf(finding: Finding, { duration, method, routing }: Profile): ReturnType<typeof findingText> {
   const [claim, remedy] = findingText(finding, duration)
   const time = formatDuration(finding.time)
+  if (finding.what === 'caught') return [claim, finding.before?.says ?? remedy]
   if (finding.what === 'repeated' && finding.repetition.kind === 'loop') {
     const [, all] = repetitionTexts(finding.repetition)
     const share = `${formatNumber(finding.time)} of ${formatDuration(duration)}`
