@@ -1,6 +1,6 @@
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { lengthOf, waitsOf } from '../../core/intervals.ts'
-import type { ConnectionWait, Location, PoolCounts, Profile, Repetition, Span } from '../../core/profile.ts'
+import type { ConnectionWait, Location, Profile, Repetition, Span } from '../../core/profile.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
@@ -36,7 +36,7 @@ export type Finding = { time: number; location: Location | null } & (
   | { what: 'caught'; status: number; before: ReturnType<typeof failedBefore> }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
-  | { what: 'waited'; pool: PoolCounts | null; longest: number }
+  | { what: 'waited'; pool: ConnectionWait['pool']; longest: number }
   | { what: 'open'; query: number; meanwhile: string }
   | { what: 'blocked'; by: readonly string[]; answer: { query: number; rows: number } | null }
   | { what: 'misses'; of: string; reads: number }
@@ -213,11 +213,11 @@ function waits({ duration, eventLoop, spans }: Profile, slices: readonly TimeSli
   })
 }
 
-/** Why a query had to wait, by what its pool counted when it was asked. Nothing else is said to be the cause. */
+/** Why a query had to wait, by what was seen then. Nothing else is said to be the cause. */
 export function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
-  if (pool === null) return 'queue'
+  if (pool === 'queue') return pool
   // A pool lends what is free only after all have asked.
-  if (pool.free > pool.waiting) return 'unknown'
+  if (pool === null || pool.free > pool.waiting) return 'unknown'
   return pool.open < pool.most ? 'opening' : 'busy'
 }
 
@@ -308,10 +308,11 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   const isPartly = !isBeside && longest - time >= waitedFrom
   const beside = isPartly ? ` The longest wait took ${formatDuration(longest)}, beside other work of this request.` : ''
   const cause = causeOf(finding)
-  if (pool === null || cause === 'queue') {
+  if (pool === 'queue') {
     const claim = `Waited ${waited} for a connection that was busy with earlier queries.`
     return [claim, `It sends one at a time.${beside}`]
   }
+  if (pool === null) return [`Waited ${waited} for a connection.`, beside.trim()]
   if (cause === 'busy') {
     const claim = `Waited ${waited} for a connection: ${pool.open} of ${pool.most} in use, ${pool.waiting} waiting.`
     return [claim, `Hold them for less time, or allow more.${beside}`]

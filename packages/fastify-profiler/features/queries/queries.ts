@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
 import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
-import { type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
+import { type ConnectionWait, type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder, recorderScope } from '../../core/watch/current-recorder.ts'
 import { secretsInQuery } from './bound-values.ts'
@@ -23,7 +23,8 @@ interface KnownConnection {
   unused: UnusedWait | null
   holder: Recorder | null
   location: Location | null
-  /** When its last query ended, by `performance.now()`. */
+  /** When it last began to run queries without a pause, and when the last one ended, by `performance.now()`. */
+  busyFrom: number
   freeAt: number
 }
 
@@ -141,7 +142,10 @@ export class QueryCall {
     }
     query.sent = sent
     if (sent > query.start) query.wait ??= { start: query.start, duration: 0, pool: null }
-    if (query.wait !== null) query.wait.duration = sent - query.start
+    if (query.wait !== null) {
+      query.wait.duration = sent - query.start
+      explainWait(query.wait, knownConnection(connection), performance.now() - recorder.now())
+    }
     queriesOf(recorder).send(query, connection)
     addWait(recorder, query, connection)
   }
@@ -281,12 +285,20 @@ function waitForPredecessor(query: RecordedQuery, connection: object, now: numbe
     query.wait ??= { start: sent, duration: 0, pool: null }
     query.wait.duration = freeAt - query.wait.start
     query.sent = freeAt
-  }
+    explainWait(query.wait, known, at - now)
+  } else known.busyFrom = at - now + (sent ?? now)
   known.freeAt = at
 }
 
+/** Says that a query waited for earlier ones, if these were seen to run for most of that time. */
+function explainWait(wait: ConnectionWait, { busyFrom, freeAt }: KnownConnection, origin: number): void {
+  const { duration, start } = wait
+  const seen = Math.min(freeAt - origin, start + duration) - Math.max(busyFrom - origin, start)
+  if (seen > duration / 2) wait.pool ??= 'queue'
+}
+
 function knownConnection(connection: object): KnownConnection {
-  const known = connections.get(connection) ?? { unused: null, holder: null, location: null, freeAt: 0 }
+  const known = connections.get(connection) ?? { unused: null, holder: null, location: null, busyFrom: 0, freeAt: 0 }
   connections.set(connection, known)
   return known
 }
