@@ -95,7 +95,7 @@ function factsOf({ dropped, process, spans, time }: Boot): Fact[] {
   return [
     ['Process', process],
     ['Plugins', ofKind('plugin')],
-    ['SQL', ofKind('query')],
+    ['Queries', ofKind('query')],
     ['When', { html: renderTime(time), markdown: formatTime(time) }],
     ...(dropped > 0 ? [['Left out', count(dropped, 'call')] as const] : []),
   ]

@@ -217,7 +217,7 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
   read: ({ database }) => database,
   badge: data => ({ text: data.failed > 0 ? `${data.failed} failed` : String(data.count), tone: toneOf(data) }),
   toolbarItem: (data, context) => ({
-    label: 'SQL',
+    label: 'Queries',
     value: `${data.count.toLocaleString('en')} · ${formatDuration(data.duration)}`,
     tone: toneOf(data),
     card: queryCard(data, context),
