@@ -3,6 +3,7 @@ import { cut } from '../../core/view/units.ts'
 import { readWords, unknownFilters } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 import { METHODS } from 'node:http'
+import { statementShape } from '../queries/statement-shape.ts'
 
 /** What a parameter of a search takes. */
 interface SearchForm<Value> {
@@ -18,6 +19,12 @@ const longestText = 4000
 const anyText: SearchForm<string> = {
   takes: `up to ${longestText} characters`,
   read: text => (text.length <= longestText ? text : null),
+}
+
+/** Statements are found without their values. */
+const statement: SearchForm<string> = {
+  ...anyText,
+  read: text => (text.length <= longestText ? statementShape(text) : null),
 }
 
 const status = matching(/^(?:none|[1-5]xx|(?:>=|<=|>|<)?\s*\d{3})$/i, '404, 4xx, >=400 or none')
@@ -168,7 +175,7 @@ const textCriteria = {
   ip: anyText,
   exception: anyText,
   parent: anyText,
-  statement: anyText,
+  statement,
   text: anyText,
 } satisfies FormsOf<string>
 

@@ -24,7 +24,7 @@ import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
 import { maskQuery } from './bound-values.ts'
-import { mostShapes, Repetitions, type Shape } from './repetitions.ts'
+import { mostShapes, Repetitions, type Shape, textOfShape } from './repetitions.ts'
 import { readStatement } from './statement.ts'
 
 /** One query of a request, as its driver told of it. */
@@ -137,7 +137,7 @@ function unusedWaits(recorder: Recorder): Span[] {
 class RecordedQueries {
   readonly first: RecordedQuery[] = []
   readonly repetitions = new Repetitions()
-  /** All queries by statement. */
+  /** All queries by statement without its values. */
   readonly statements = new Map<string, StatementTotals>()
   count = 0
   failed = 0
@@ -165,14 +165,15 @@ class RecordedQueries {
 
   /** The application has its answer. @param result what the library returned; undefined if that is unknown */
   end(query: RecordedQuery, result: unknown): void {
-    const { duration, failure, rows, statement, waited } = query
+    const { duration, failure, rows, waited } = query
+    const sql = textOfShape(query.statement, query.system)
     if (failure !== null) this.failed++
     this.rows += rows ?? 0
     this.waited = Math.max(this.waited, waited)
-    const totals = this.statements.get(statement) ?? { sql: statement, count: 0, duration: 0 }
+    const totals = this.statements.get(sql) ?? { sql, count: 0, duration: 0 }
     totals.count++
     totals.duration += duration ?? 0
-    if (totals.count > 1 || this.statements.size < mostShapes) this.statements.set(statement, totals)
+    if (totals.count > 1 || this.statements.size < mostShapes) this.statements.set(sql, totals)
     driverBoundary.guard(() => this.repetitions.end(query, result), undefined)
   }
 }
@@ -303,7 +304,9 @@ const longestListed = 200
 /** The statements of a request that took most time. */
 export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
   const bySql = new Map<string, StatementTotals>()
-  const listed = database?.queries.map(({ duration, sql }) => ({ sql, count: 1, duration: duration ?? 0 }))
+  const listed = database?.queries.map(({ duration, sql, system }) => {
+    return { sql: textOfShape(sql, system), count: 1, duration: duration ?? 0 }
+  })
   for (const { count, duration, sql: whole } of database?.statements ?? listed ?? []) {
     const sql = whole.slice(0, longestListed)
     const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0 }
