@@ -68,8 +68,7 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
     if (!isSilentFailure(profile)) return sections
     const before = failedBefore(profile)
     const [claim, remedy] = silentFailure(profile.status, before)
-    const notice = [claim, ' ', { place: before?.location ?? null }, ' ', remedy]
-    return [{ notice, tone: 'error' }, ...sections]
+    return [{ notice: [claim, ' ', { place: before?.location ?? null }, ' ', remedy], tone: 'error' }, ...sections]
   },
 }
 

@@ -21,12 +21,6 @@ const anyText: SearchForm<string> = {
   read: text => (text.length <= longestText ? text : null),
 }
 
-/** Statements are found without their values. */
-const statement: SearchForm<string> = {
-  ...anyText,
-  read: text => (text.length <= longestText ? statementShape(text) : null),
-}
-
 const status = matching(/^(?:none|[1-5]xx|(?:>=|<=|>|<)?\s*\d{3})$/i, '404, 4xx, >=400 or none')
 
 const queryCount = matching(/^(?:>=|<=|>|<)?\s*\d{1,6}$/, 'a number of queries such as 3 or >10')
@@ -175,7 +169,7 @@ const textCriteria = {
   ip: anyText,
   exception: anyText,
   parent: anyText,
-  statement,
+  statement: { ...anyText, read: text => (text.length <= longestText ? statementShape(text) : null) },
   text: anyText,
 } satisfies FormsOf<string>
 

@@ -23,8 +23,7 @@ export function isRefusal(status: number | null): boolean {
 }
 
 /** The query that failed with an exception. Libraries may copy an error: then the only query that has its message. */
-export function queryOf(exception: Exception, database: Profile['database']): Query | undefined {
-  const { message, query: start } = exception
+export function queryOf({ message, query: start }: Exception, database: Profile['database']): Query | undefined {
   const { count = 0, queries = [] } = database ?? {}
   const failed = queries.filter(({ error }) => error !== null)
   if (start !== undefined) return failed.find(query => query.start === start)
@@ -73,9 +72,8 @@ export function failedBefore(profile: Profile): { says: string; location: Locati
   const { database, exceptions, status } = profile
   if (Number(status) < 500 || exceptions.some(exception => queryOf(exception, database) !== undefined)) return null
   const failed = failedCalls(profile).find(({ isLate, what }) => what !== 'error' && !isLate)
-  return failed === undefined
-    ? null
-    : { says: `A ${failed.what} had failed before: ${failed.error.replace(/\.$/, '')}.`, location: failed.location }
+  if (failed === undefined) return null
+  return { says: `A ${failed.what} had failed before: ${failed.error.replace(/\.$/, '')}.`, location: failed.location }
 }
 
 /** What a 5xx without an exception says, and how the next one gets it. */

@@ -85,8 +85,7 @@ function failuresOf(profile: Profile): Finding[] {
     if (first === undefined) return []
     const time = those.reduce((sum, { time }) => sum + time, 0)
     const isLate = those.every(({ isLate }) => isLate)
-    const { error, location } = first
-    return [{ what: 'failed', call, count: those.length, error, isLate, status, time, location }]
+    return [{ ...first, what: 'failed', call, count: those.length, isLate, status, time }]
   })
   if (!isSilentFailure(profile)) return found
   const before = failedBefore(profile)

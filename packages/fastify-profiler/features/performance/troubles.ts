@@ -83,8 +83,7 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const query = queryOf(exceptions[root] ?? thrown, database)
   const before = failedBefore(profile)
   const place = nearestOwnFrame(exceptions, root) ?? query?.location ?? before?.location ?? null
-  const detail = [texts.join(', caused by '), before?.says ?? []].flat().join('. ')
-  return [trouble(what, claim, detail, place), ...found]
+  return [trouble(what, claim, [texts.join(', caused by '), before?.says ?? []].flat().join('. '), place), ...found]
 }
 
 /**

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
 import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
-import { type ConnectionWait, type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
+import { type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder, recorderScope } from '../../core/watch/current-recorder.ts'
 import { secretsInQuery } from './bound-values.ts'
@@ -142,10 +142,7 @@ export class QueryCall {
     }
     query.sent = sent
     if (sent > query.start) query.wait ??= { start: query.start, duration: 0, pool: null }
-    if (query.wait !== null) {
-      query.wait.duration = sent - query.start
-      explainWait(query.wait, knownConnection(connection), performance.now() - recorder.now())
-    }
+    if (query.wait !== null) query.wait.duration = sent - query.start
     queriesOf(recorder).send(query, connection)
     addWait(recorder, query, connection)
   }
@@ -281,20 +278,18 @@ function waitForPredecessor(query: RecordedQuery, connection: object, now: numbe
   const at = performance.now()
   const freeAt = now - (at - known.freeAt)
   const { sent } = query
-  if (sent !== null && freeAt > sent) {
+  const isBehind = sent !== null && freeAt > sent
+  if (isBehind) {
     query.wait ??= { start: sent, duration: 0, pool: null }
     query.wait.duration = freeAt - query.wait.start
     query.sent = freeAt
-    explainWait(query.wait, known, at - now)
-  } else known.busyFrom = at - now + (sent ?? now)
+  }
+  const { duration = 0, start = 0 } = query.wait ?? {}
+  const seen = Math.min(freeAt, start + duration) - Math.max(now - (at - known.busyFrom), start)
+  // Earlier ones were seen to run for most of the wait.
+  if (query.wait !== null && seen > duration / 2) query.wait.pool ??= 'queue'
+  if (!isBehind) known.busyFrom = at - now + (sent ?? now)
   known.freeAt = at
-}
-
-/** Says that a query waited for earlier ones, if these were seen to run for most of that time. */
-function explainWait(wait: ConnectionWait, { busyFrom, freeAt }: KnownConnection, origin: number): void {
-  const { duration, start } = wait
-  const seen = Math.min(freeAt - origin, start + duration) - Math.max(busyFrom - origin, start)
-  if (seen > duration / 2) wait.pool ??= 'queue'
 }
 
 function knownConnection(connection: object): KnownConnection {

@@ -304,14 +304,12 @@ const longestListed = 200
 /** The statements of a request that took most time. */
 export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
   const bySql = new Map<string, StatementTotals>()
-  const listed = database?.queries.map(({ duration, sql, system }) => {
-    return { sql: textOfShape(sql, system), count: 1, duration: duration ?? 0 }
-  })
+  const listed = database?.queries.map(query => ({ ...query, sql: textOfShape(query.sql, query.system), count: 1 }))
   for (const { count, duration, sql: whole } of database?.statements ?? listed ?? []) {
     const sql = whole.slice(0, longestListed)
     const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0 }
     totals.count += count
-    totals.duration = toMicroseconds(totals.duration + duration)
+    totals.duration = toMicroseconds(totals.duration + (duration ?? 0))
     bySql.set(sql, totals)
   }
   return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsListed)
