@@ -195,8 +195,8 @@ export interface Span {
 export interface ConnectionWait {
   start: number
   duration: number
-  /** What the pool counted when it was asked; null if the connection was there, and busy with earlier queries. */
-  pool: PoolCounts | null
+  /** What the pool counted when it was asked, or that earlier queries were seen to run; null if neither is known. */
+  pool: PoolCounts | 'queue' | null
 }
 
 /** The connections of a pool. */

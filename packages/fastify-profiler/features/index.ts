@@ -109,7 +109,7 @@ features.push(
     name: 'queries',
     panel: databasePanel,
     style: 'features/queries/queries.css',
-    facts: profile => [...callsFact('SQL', profile.database), ...waitingFact(profile)],
+    facts: profile => [...callsFact('Queries', profile.database), ...waitingFact(profile)],
     subscribe: installDrivers,
     start: watchLibraries,
     learn: learnFromQueries,

@@ -65,7 +65,7 @@ t.test('the overview names what went wrong lately, with the token of a request t
 
 t.test('the overview is about everything stored if nothing happened lately, unless minutes are given', async t => {
   const sources = sourcesOf([profile({ token: 'old', time: time - 3_600_000, database: databaseOf([query()]) })])
-  t.match((await answerTo('overview', {}, sources)).text, /^# 1 request stored.*## By SQL shape/s)
+  t.match((await answerTo('overview', {}, sources)).text, /^# 1 request stored.*## By query shape/s)
   t.match((await answerTo('overview', { minutes: 5 }, sources)).text, /^# 0 requests in the last 5 minutes\n/)
 })
 

@@ -229,7 +229,7 @@ const waiting = (start: number, duration: number, pool: ConnectionWait['pool'] =
   wait: { start, duration, pool },
 })
 
-t.test('the wait of a query for its connection is not SQL, whether its span includes it or not', async t => {
+t.test('the wait of a query for its connection is not query time, whether its span includes it or not', async t => {
   for (const [wait, slices] of [
     [waiting(20, 10), 'unaccounted 0-20, waiting 20-30, sql 30-50, unaccounted 50-100'],
     [waiting(10, 10), 'unaccounted 0-10, waiting 10-20, sql 20-50, unaccounted 50-100'],
@@ -239,7 +239,7 @@ t.test('the wait of a query for its connection is not SQL, whether its span incl
   }
 })
 
-t.test('a query that runs while another waits counts as SQL', async t => {
+t.test('a query that runs while another waits counts as query time', async t => {
   const waits = operation('query', { start: 20, duration: 30, ...waiting(20, 10) })
   const slices = slicesOf(requestOf([waits, operation('query', { start: 0, duration: 25 })]))
   t.same(slices, ['sql 0-25', 'waiting 25-30', 'sql 30-50', 'unaccounted 50-100'])
@@ -300,7 +300,8 @@ t.test('the cause of a wait is what the pool counted when it was asked, and noth
     [pool(1, 0), /^The pool had no free connection: opening one took 10.0 ms/],
     [pool(2, 0, 3), /^Waited 10.0 ms for a connection: 2 of 2 in use, 3 waiting/],
     [pool(2, 1), null],
-    [null, /^Waited 10.0 ms for a connection that was busy with earlier queries/],
+    [null, null],
+    ['queue', /^Waited 10.0 ms for a connection that was busy with earlier queries/],
   ] as const) {
     const of = requestOf([operation('query', { start: 20, duration: 30, ...waiting(20, 10, counts) })])
     const waits = findingsOf(of, sliceTime(of)).filter(({ what }) => what === 'waited')

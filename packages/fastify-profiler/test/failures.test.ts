@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
+import postgres from 'postgres'
 import t from 'tap'
 import { servePostgres } from './drivers/postgres-server.ts'
 import { pageOf, profiledApp, profileOf } from './profiled-app.ts'
@@ -43,6 +44,15 @@ app.get('/caught', async (_request, reply) => {
     return reply.code(500).send('Sorry')
   }
 })
+app.get('/caught-query', async (_request, reply) => {
+  await pool.query('fail before').catch(() => reply.code(500).send('Sorry'))
+  return reply
+})
+app.get('/replaced', async () => {
+  await pool.query('fail before').catch(() => {
+    throw new Error('Sorry')
+  })
+})
 app.get('/logged', async request => {
   const [cause, retried] = [new Error('no wood'), new Error('A museum burnt')]
   request.log.error(retried)
@@ -70,9 +80,9 @@ async function findingsOf(url: string): Promise<string> {
 t.test('a query or call that failed is a finding, although the response is a success', async t => {
   t.match(
     await findingsOf('/query'),
-    /1 query failed, and the response does not tell\. .*cannot fail quietly.*failures/,
+    /1 query failed, and the request was answered 200\. .*cannot fail quietly.*failures/,
   )
-  t.match(await findingsOf('/call'), /1 call failed, and the response does not tell\. GET .*broken.*503/)
+  t.match(await findingsOf('/call'), /1 call failed, and the request was answered 200\. GET .*broken.*503/)
   t.match(await findingsOf('/both'), /1 query failed[^]*1 call failed/)
 })
 
@@ -81,7 +91,7 @@ t.test('what fails after the response is told as such', async t => {
 })
 
 t.test('a 404, a call that was sent again, and a failure that the response tells of are no findings', async t => {
-  for (const url of ['/missing', '/again', '/refused']) t.notMatch(await findingsOf(url), /does not tell/)
+  for (const url of ['/missing', '/again', '/refused']) t.notMatch(await findingsOf(url), /was answered/)
 })
 
 t.test('a 5xx without an exception says so', async t => {
@@ -91,6 +101,41 @@ t.test('a 5xx without an exception says so', async t => {
   const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
   t.match(panel, /500 without an exception.*request\.log\.error\(error\)/s)
 })
+
+t.test('a 5xx names the query that had failed before, if no exception tells of it', async t => {
+  const said = /A query had failed before: .*cannot fail before.*failures\.test\.ts:\d+/
+  for (const url of ['/caught-query', '/replaced', '/thrown', '/caught']) {
+    const { headers } = await app.inject(url)
+    const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
+    if (/caught-query|replaced/.test(url)) t.match(panel, said)
+    else t.notMatch(panel, said)
+  }
+  const home = await pageOf(app, '')
+  for (const url of ['/caught-query', '/replaced']) {
+    t.match(home, new RegExp(`GET ${url} fails[^]{1,400}A query had failed before: [^]{1,60}cannot fail before`))
+  }
+})
+
+const sql = postgres({ host: '127.0.0.1', port, user: 'tester' })
+t.teardown(() => sql.end())
+
+for (const [what, send, thrown, expected] of [
+  ['an error of pg', () => pool.query('fail alike'), (error: Error) => error, '2'],
+  ['an error of postgres.js', () => sql.unsafe('fail alike'), (error: Error) => error, '2'],
+  ['a cause', () => pool.query('fail alike'), (cause: Error) => new Error('Wrapped', { cause }), '2'],
+  ['a copy', () => pool.query('fail alike'), ({ message }: Error) => new Error(message), undefined],
+] as const) {
+  t.test(`of two queries with one message, the one that failed with ${what} is named, or none`, async t => {
+    const app = await profiledApp(t)
+    app.get('/alike', async () => {
+      const [, second] = await Promise.allSettled([send(), send()])
+      throw second.status === 'rejected' ? thrown(second.reason) : new Error('It did not fail')
+    })
+    const { headers } = await app.inject('/alike')
+    const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
+    t.equal(/^#+ Query (\d) failed/m.exec(panel)?.[1], expected)
+  })
+}
 
 t.test('an error in an error line is an exception of the request, after those that were thrown', async t => {
   for (const [url, expected] of [
@@ -111,7 +156,7 @@ t.test('what failed is found by search, and marked in the list', async t => {
     const { profiles } = JSON.parse(await pageOf(app, `search?q=${encodeURIComponent(words)}`, 'application/json'))
     return profiles.map(({ url }: { url: string }) => url).sort()
   }
-  t.same(await urlsOf('failed:query'), ['/both', '/late', '/query', '/refused'])
+  t.same(await urlsOf('failed:query'), ['/both', '/caught-query', '/late', '/query', '/refused', '/replaced'])
   t.same(await urlsOf('failed:call'), ['/both', '/call'])
   t.match(await pageOf(app, 'search?failed=nothing'), 'failed takes query, call, not')
   const list = await pageOf(app, 'search?q=failed:query')

@@ -128,7 +128,7 @@ const harmless = [
   'mysql -p museum and mysql -P 3306 -h localhost and sshpass -e ssh',
   'the table portico_changes and --color readable1 --level 1234567',
   'curl -X PUT http://localhost:3000/a',
-  'oauth2: readable, bypass=readable, auth0: readable',
+  'oauth2: readable, bypass=readable, auth0: readable, access-control-allow-credentials: readable',
   'Key (id)=(5) is still referenced from table "api_tokens". Key (sid)=(seat-12) already exists.',
   "Duplicate entry 'Louvre' for key 'museums.name', set password to 'readable'",
   "identified by 5, the museum was identified by its name 'Louvre', f(a)=(b)",

@@ -174,7 +174,7 @@ t.test('the line of a request fits the terminal, has its colours, and shows cont
   }
   const line = summaryLine(long, { hasColors: false, columns: 80 })
   t.ok(line.length <= 80, line)
-  t.match(line, /^k3Jx9PzQ4wTn 200 {3}24\.6 ms {2}21 SQL N\+1 GET \/␛\[2J x+…$/)
+  t.match(line, /^k3Jx9PzQ4wTn 200 {3}24\.6 ms {2}21 queries N\+1 GET \/␛\[2J x+…$/)
   t.equal(summaryLine(long, { hasColors: false, columns: 10 }).split('\n').length, 1)
   const colored = summaryLine({ ...long, status: 500, url: '/' }, { hasColors: true, columns: 80 })
   t.match(colored, '\x1b[31m500\x1b[39m')

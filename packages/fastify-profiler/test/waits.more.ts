@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
+import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import type { Profile } from '../core/profile.ts'
 import { sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
@@ -67,6 +68,18 @@ t.test('that all connections were in use is said with the counts of the pool', a
   t.match(waitsIn(profile), [{ pool: { open: 2, free: 0, most: 2, waiting: 2 } }])
   t.match(await performanceOf(app, profile), /Waited [\d.]+ ms for a connection: 2 of 2 in use, 2 waiting\./)
   addUp(t, profile)
+})
+
+t.test('a query of postgres.js waits for earlier ones only if they were seen to run', async t => {
+  const app = await profiledApp(t)
+  const sql = postgres({ host: '127.0.0.1', port, user: 'sleep 40', max: 1 })
+  t.teardown(() => sql.end())
+  app.get('/', async () => (await sql`select 1`).length)
+  app.get('/two', async () => (await Promise.all([sql`select 'sleep 40'`, sql`select 2`])).length)
+  const opening = await performanceOf(app, await profileOf(app, '/'))
+  t.match(opening, /Waited [\d.]+ ms for a connection\. `/)
+  const behind = await performanceOf(app, await profileOf(app, '/two'))
+  t.match(behind, /Waited .* for a connection that was busy with earlier queries/)
 })
 
 t.test('a connection that is asked for by itself is waited for by its first query, or by nothing', async t => {
@@ -176,7 +189,7 @@ t.test('five thousand queries keep their sums: the handler is not blamed for tho
   t.match(database, {
     count: 5000,
     shapes: 1,
-    statements: [{ sql: 'select 1', count: 5000 }],
+    statements: [{ sql: 'select ?', count: 5000 }],
     queries: { length: 100 },
   })
   const [slowest] = slowestCalls(profile, sliceTime(profile)).filter(({ kind }) => kind === 'sql')

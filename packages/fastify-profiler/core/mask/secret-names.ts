@@ -105,8 +105,8 @@ const harmless = new RegExp(
   [
     '^xdebugtoken(?:link)?$',
     '^(?:by|com)pass$',
-    '^oauth2?$',
-    '^auth0$',
+    '^(?:oauth2?|auth0)$',
+    '^accesscontrolallowcredentials$',
     '(?:max|total|prompt|completion|input|output|cached)tokens$',
     '(?:name|type|url|uri|endpoint|path|file|dir|domain|host|' +
       'prefix|length|size|count|limit|ttl|maxage|lifetime|timeout|enabled)s?$',

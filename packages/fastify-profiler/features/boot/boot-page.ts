@@ -93,7 +93,7 @@ function factsOf({ dropped, process, spans, time }: Boot): Fact[] {
   return [
     ['Process', process],
     ['Plugins', ofKind('plugin')],
-    ['SQL', ofKind('query')],
+    ['Queries', ofKind('query')],
     ['When', { html: renderTime(time), markdown: formatTime(time) }],
     ['Left out', dropped > 0 ? count(dropped, 'call') : null],
   ]

@@ -11,7 +11,7 @@ import { attempt, isRecord, listOf, propertyOf } from '../../core/foreign-value.
 import type { Profile } from '../../core/profile.ts'
 import type { ProfileSummary, SearchResult } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
-import { cut, formatDuration } from '../../core/view/units.ts'
+import { count, cut, formatDuration } from '../../core/view/units.ts'
 import { profileQuestion } from '../home/ask-profile.ts'
 import { fencesNote, questions, visibleText } from '../home/question.ts'
 import { searchQuestion } from '../home/questions.ts'
@@ -32,7 +32,7 @@ export function summaryLine(summary: ProfileSummary, terminal: Pick<Terminal, 'h
   const { duration, exception, method, queries, repeated, status, token, url } = summary
   const figures = [
     formatDuration(duration).padStart(9),
-    (queries.count > 0 ? `${queries.count} SQL` : '').padStart(7),
+    (queries.count > 0 ? count(queries.count, 'query', 'queries') : '').padStart(11),
     repeated > 0 ? 'N+1' : '   ',
   ].join(' ')
   const head = `${oneLine(token)} `

@@ -115,7 +115,7 @@ function mediansTable({ before, since }: SetComparison): Block {
     rows: [
       row('Time', 'duration', formatDuration),
       row('Queries', 'queries', String),
-      row('SQL', 'queryTime', formatDuration),
+      row('Query time', 'queryTime', formatDuration),
       row('Response', 'size', formatBytes),
     ],
   }

@@ -118,7 +118,7 @@ export function comparisonParts(comparison: Comparison) {
     } satisfies Block,
     timelines: timelinesOf(comparison),
     shapes: {
-      section: 'SQL by shape',
+      section: 'Queries by shape',
       note: 'count, ms',
       blocks: statementBlocks(comparison.statements),
     } satisfies Block,
@@ -136,7 +136,7 @@ function factsOf({ duration, queries, size, time }: ComparedRequest, later: numb
   const distance = later === null ? '' : `, ${distanceText(later)}`
   return [
     ['Time', formatDuration(duration)],
-    ['SQL', queries.count > 0 ? `${queries.count} · ${formatDuration(queries.duration)}` : null],
+    ['Queries', queries.count > 0 ? `${queries.count} · ${formatDuration(queries.duration)}` : null],
     ['Response', sizeText(size)],
     ['When', { html: html`${renderTime(time)}${distance}`, markdown: `${formatTime(time)}${distance}` }],
   ]
@@ -257,7 +257,7 @@ function statementBlocks(statements: readonly StatementPair[]): Blocks {
   const counts = [figures('A'), figures('A ms'), figures('B'), figures('B ms')]
   return [
     {
-      title: 'SQL by shape',
+      title: 'Queries by shape',
       lines: 'compared',
       empty: 'No query in either request.',
       columns: [{ label: 'Statement' }, { ...calledFrom, only: 'text' }, ...counts],

@@ -6,6 +6,7 @@ import type { Mask } from '../../core/mask/mask.ts'
 import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
 import type { Failure } from '../../core/watch/failures.ts'
 import { describeLifecycle, type Origins } from '../../core/dispatch-points.ts'
+import { startOfFailed } from '../queries/queries.ts'
 
 const frame =
   /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
@@ -71,6 +72,7 @@ interface ExceptionChains {
 
 /** Describes all thrown values with their members and causes, as a flat list, depth first; those of the log last. */
 function describeExceptions(
+  token: string,
   thrown: readonly unknown[],
   failures: readonly Failure[],
   mask: Mask,
@@ -84,7 +86,9 @@ function describeExceptions(
   function add(error: unknown, relation: Exception['relation'], parent: number | null): void {
     if (indexes.has(error)) return
     if (list.length >= bounds.exceptions) return leaveOut(error)
-    const index = list.push(describe(error, relation, parent, mask, bounds, losses)) - 1
+    const query = startOfFailed(error, token)
+    const described = describe(error, relation, parent, mask, bounds, losses)
+    const index = list.push({ ...described, ...(query !== undefined && { query }) }) - 1
     indexes.set(error, index)
     if (!isError(error)) return
     for (const member of membersOf(error)) add(member, 'member', index)
@@ -177,10 +181,10 @@ function statusOf(error: Error): number | null {
 /** The exceptions of a request, and the dispatch points, which they interrupted. */
 export function collectExceptions(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const { bounds, drop, exchange, mask, toError } = collecting
-  const { droppedFailures, failures, marks, spans } = exchange.recorder
+  const { droppedFailures, failures, marks, spans, token } = exchange.recorder
   const losses: ChainLosses = { exceptions: droppedFailures, frames: 0 }
   const thrown = failures.map(({ error }) => (isError(error) ? attempt(() => toError(error), error) : error))
-  const chains = describeExceptions(thrown, failures, mask, bounds, losses)
+  const chains = describeExceptions(token, thrown, failures, mask, bounds, losses)
   for (const { frames } of chains.list) {
     for (const frame of frames) if (frame.function !== null) frame.function = mask.text(frame.function)
   }

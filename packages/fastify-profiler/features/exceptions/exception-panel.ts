@@ -8,7 +8,7 @@ import type { PageSources } from '../../core/feature.ts'
 import { assets, linkStylesheet, renderDocument, sendFormats } from '../../core/view/page.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
-import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
+import { failedBefore, isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
 import { exceptionCard, lineOf, rootCauseOf } from './exceptions.ts'
 
@@ -59,7 +59,9 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
     const { profile } = context
     const sections = failureSections(context)
     if (!isSilentFailure(profile)) return sections
-    return [{ notice: `${profile.status} ${silentFailure.join(' ')}`, tone: 'error' }, ...sections]
+    const before = failedBefore(profile)
+    const [claim, remedy] = silentFailure(profile.status, before)
+    return [{ notice: [claim, ' ', { place: before?.location ?? null }, ' ', remedy], tone: 'error' }, ...sections]
   },
 }
 

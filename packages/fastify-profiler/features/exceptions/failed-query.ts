@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Profile, Query } from '../../core/profile.ts'
-import { isErrorOf } from '../performance/failed-calls.ts'
+import { queryOf } from '../performance/failed-calls.ts'
 import { type Part, renderSqlBlock } from '../../core/view/code-block.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { html } from '../../core/view/html.ts'
@@ -25,13 +25,13 @@ export function failedQueryOf({ database, exceptions }: Pick<Profile, 'database'
   // Errors of the log come last. Beside a thrown one, they did not make the request fail.
   const logged = exceptions.findIndex(({ relation }) => relation === 'logged')
   const thrown = logged > 0 ? exceptions.slice(0, logged) : exceptions
-  for (const [index, query] of (database?.queries ?? []).entries()) {
-    const exception = thrown.find(exception => isErrorOf(query, exception))
-    if (exception === undefined) continue
+  for (const exception of thrown) {
+    const query = queryOf(exception, database)
+    if (query === undefined) continue
     const { hint } = exception.properties
     return {
       query,
-      number: index + 1,
+      number: (database?.queries.indexOf(query) ?? 0) + 1,
       wrong: wrongPart(query.sql, exception),
       hint: typeof hint === 'string' && hint !== '' ? hint : null,
       code: exception.code,

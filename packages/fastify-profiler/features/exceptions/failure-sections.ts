@@ -6,7 +6,7 @@ import { blocks, code, plain } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { fitLines, fitParts, cutToBytes } from '../home/fit-markdown.ts'
 import { logsMarkdown, renderLogTable } from '../logs/logs-panel.ts'
-import { isSilentFailure } from '../performance/failed-calls.ts'
+import { failedBefore, isSilentFailure } from '../performance/failed-calls.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { crashText, exceptionBlocks, stackTraceText } from './exceptions.ts'
 import { failedQueryOf, failedQuerySection } from './failed-query.ts'
@@ -27,6 +27,7 @@ export function failureSections(context: ViewContext): FailureSection[] {
   const isRouting = isRoutingFailure(profile)
   const failed = failedQueryOf(profile)
   const traced = exceptions.filter(({ frames }) => frames.length > 0)
+  const before = exceptions.length === 0 ? null : failedBefore(profile)
   const traces = traced.map((exception, index): Block => {
     const trace: Block = { source: stackTraceText(exception, root), language: 'text' }
     // For copying: the outermost is open.
@@ -44,6 +45,7 @@ export function failureSections(context: ViewContext): FailureSection[] {
       blocks: [
         crash !== undefined && { notice: crashText(crash), tone: 'error' },
         failed && failedQuerySection(failed, context),
+        before && { notice: [before.says, ' ', { place: before.location }], tone: 'warning' },
         ...(exceptions.length === 0
           ? emptyBlocks(`No exception was ${isSilentFailure(profile) ? 'seen' : 'thrown'}.`)
           : exceptionBlocks(profile, context)),

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import type { SourceMap } from 'node:module'
 import { originalIn, readSourceMap } from '../../core/call-site.ts'
 import type { Exception, Frame, Location, Profile } from '../../core/profile.ts'
-import { isErrorOf } from '../performance/failed-calls.ts'
+import { queryOf } from '../performance/failed-calls.ts'
 import { highlight } from '../../core/view/code-block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { codeBlock } from '../../core/view/markdown.ts'
@@ -88,7 +88,7 @@ export function readSources(profile: Profile): Pick<Profile, 'exceptions'> {
 function withSender(exception: Exception, { database }: Profile): Exception {
   const { frames } = exception
   if (frames.some(({ kind }) => kind === 'own')) return exception
-  const query = database?.queries.find(query => isErrorOf(query, exception))
+  const query = queryOf(exception, database)
   if (query === undefined || query.location === null) return exception
   return { ...exception, frames: [...frames, { ...query.location, function: 'sent the query', kind: 'own' }] }
 }

@@ -121,7 +121,7 @@ export function renderTables({ exceptions, left, routes, statements }: Overview,
   const tables = [
     ['By route', 'failed first', folded(routes, left.routes, 'more route', some => routeTable(some, base))],
     [
-      'By SQL shape',
+      'By query shape',
       'most time first',
       folded(statements, left.statements, 'more statement', some => statementTable(some, base)),
     ],
@@ -201,7 +201,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
       ...times,
       { label: '4xx', ...inText },
       figures('5xx'),
-      figures('SQL', true),
+      figures('Queries', true),
     ],
     rows: routes.map(route => [
       { link: { code: cutToBytes(routeName(route), longestCell) }, to: routeUrl(route, base) },
@@ -224,10 +224,10 @@ function countCell(number: number, tone?: 'error' | 'warning'): Inline {
   return tone === undefined ? number.toLocaleString('en') : { strong: number.toLocaleString('en'), tone }
 }
 
-/** The SQL lately by shape, most time first. */
+/** The queries lately by shape, most time first. */
 export function statementTable(statements: readonly StatementOverview[], base: string): Block {
   return {
-    title: 'By SQL shape',
+    title: 'By query shape',
     lines: 'overview',
     columns: [{ label: 'Statement' }, example, tally, ...inOneRequest, figures('Slowest ms')],
     rows: statements.map(statement => [

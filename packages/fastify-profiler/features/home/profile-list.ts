@@ -40,7 +40,7 @@ export function renderProfileList(profiles: readonly ProfileSummary[], options: 
     origin => !shown.includes(origin) && first !== undefined && origin.valueOf(first) !== null,
   )
   return html`<table class="lines requests"${options.isLive === true && html` data-live="${liveUrl(shown, options)}"`}><caption class="sr-only">Requests</caption>
-<thead><tr><td class="only-wide"></td><th scope="col">Status</th><th scope="col">Request</th>${shown.map(({ name }) => html`<th scope="col" class="only-wide">${name}</th>`)}${sortable('ms', 'duration', options)}<th scope="col" class="only-wide">Time by kind</th>${sortable('SQL', 'sql', options)}${sortable('SQL ms', 'sqlTime', options)}${sortable('kB', 'size', options)}${sortable('When', null, options)}</tr></thead>
+<thead><tr><td class="only-wide"></td><th scope="col">Status</th><th scope="col">Request</th>${shown.map(({ name }) => html`<th scope="col" class="only-wide">${name}</th>`)}${sortable('ms', 'duration', options)}<th scope="col" class="only-wide">Time by kind</th>${sortable('Queries', 'sql', options)}${sortable('Query ms', 'sqlTime', options)}${sortable('kB', 'size', options)}${sortable('When', null, options)}</tr></thead>
 <tbody>${profiles.map(profile => renderProfileRow(profile, shown, options))}
 </tbody></table>
 ${profiles.length > 1 && renderTray(options.base)}

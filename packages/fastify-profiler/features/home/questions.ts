@@ -17,7 +17,7 @@ export const overviewQuestion: Question = {
   title: 'What matters lately',
   description:
     'Call first, when something is slow or fails and you do not know which request. Tells what went wrong lately by ' +
-    'route, exception and SQL shape (failures, N+1, slow queries, got slower), each with its line and the token of a request to look at.',
+    'route, exception and query (failures, N+1, slow queries, got slower), each with its line and the token of a request to look at.',
   parameters: {
     minutes: {
       type: 'integer',
@@ -47,7 +47,7 @@ export const overviewQuestion: Question = {
       ...part('By exception', exceptions, exceptionTable(exceptions, base), left.exceptions),
       ...part('By route, times in ms', routes, routeTable(routes, base), left.routes),
       ...part(
-        'By SQL shape, most time first, times in ms',
+        'By query shape, most time first, times in ms',
         statements,
         statementTable(statements, base),
         left.statements,

@@ -3,6 +3,7 @@ import { cut } from '../../core/view/units.ts'
 import { readWords, unknownFilters } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 import { METHODS } from 'node:http'
+import { statementShape } from '../queries/statement-shape.ts'
 
 /** What a parameter of a search takes. */
 interface SearchForm<Value> {
@@ -157,13 +158,14 @@ export type Period = (typeof periods)[number]
 
 type FormsOf<Value> = { [Name in keyof SearchCriteria]?: SearchForm<Value> }
 
-const anyTexts = ['token', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'statement', 'text'] as const
+const anyTexts = ['token', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'text'] as const
 
 const textCriteria: FormsOf<string> = {
   status,
   method,
   sql: queryCount,
   ...Object.fromEntries(anyTexts.map(name => [name, anyText])),
+  statement: { ...anyText, read: text => (text.length <= longestText ? statementShape(text) : null) },
 }
 
 const numberCriteria = {

@@ -107,7 +107,7 @@ ${renderSearchBox(criteria, options)}
 ${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, medians: mediansOf(home), polls: result.polls, isLive: home !== null })}
 ${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All requests</a></p>`}</section>
 ${hasOverview && renderTables(home.overview, base, home.place)}`,
-    footer: html`<p>${profiles.length > 0 && `Amber: ${slowRequestFrom} ms or more, or one query repeated in a loop.`}${hasOverview && ' SQL of a route: the median count.'}</p>`,
+    footer: html`<p>${profiles.length > 0 && `Amber: ${slowRequestFrom} ms or more, or one query repeated in a loop.`}${hasOverview && ' Queries of a route: the median count.'}</p>`,
   })
 }
 

@@ -333,7 +333,7 @@ interface KindView {
 }
 
 const views: Record<TimeKind, KindView> = {
-  sql: { label: 'SQL', colour: 'sql' },
+  sql: { label: 'Queries', colour: 'sql' },
   http: { label: 'HTTP', colour: 'http' },
   cache: { label: 'Cache', colour: 'cache' },
   other: { label: 'Other', colour: 'io' },

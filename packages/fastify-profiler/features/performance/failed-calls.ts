@@ -1,5 +1,12 @@
 import type { Exception, HttpCall, Location, Profile, Query } from '../../core/profile.ts'
 
+declare module '../../core/profile.ts' {
+  interface Exception {
+    /** The start of the query that failed with this very error. Missing if none is known to. */
+    query?: number
+  }
+}
+
 /** A query or an HTTP request that failed, and was not sent again with success, or an error that nobody caught. */
 interface FailedCall {
   what: 'query' | 'call' | 'error'
@@ -15,9 +22,13 @@ export function isRefusal(status: number | null): boolean {
   return status !== null && status >= 400 && status !== 404
 }
 
-/** Whether an exception is the error that a query ended with. */
-export function isErrorOf({ error }: Query, { message }: Pick<Exception, 'message'>): boolean {
-  return message !== '' && error?.endsWith(message) === true
+/** The query that failed with an exception. Libraries may copy an error: then the only query that has its message. */
+export function queryOf({ message, query: start }: Exception, database: Profile['database']): Query | undefined {
+  const { count = 0, queries = [] } = database ?? {}
+  const failed = queries.filter(({ error }) => error !== null)
+  if (start !== undefined) return failed.find(query => query.start === start)
+  const [first, second] = failed.filter(({ error }) => message !== '' && error?.endsWith(message))
+  return second === undefined && count === queries.length ? first : undefined
 }
 
 /** The queries and calls that failed, and the errors that nobody caught. */
@@ -56,8 +67,20 @@ export function isSilentFailure({ exceptions, outcome, status }: Pick<Profile, '
   return status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
 }
 
+/** What was seen to fail before a 5xx, unless an exception tells of it. Nothing says that it is the cause. */
+export function failedBefore(profile: Profile): { says: string; location: Location | null } | null {
+  const { database, exceptions, status } = profile
+  if (Number(status) < 500 || exceptions.some(exception => queryOf(exception, database) !== undefined)) return null
+  const failed = failedCalls(profile).find(({ isLate, what }) => what !== 'error' && !isLate)
+  if (failed === undefined) return null
+  return { says: `A ${failed.what} had failed before: ${failed.error.replace(/\.$/, '')}.`, location: failed.location }
+}
+
 /** What a 5xx without an exception says, and how the next one gets it. */
-export const silentFailure = [
-  'without an exception: the application’s own handler answered, and what it caught was not seen.',
-  'Log it with request.log.error(error), or hand it over with request.recorder?.exception(error).',
-] as const
+export function silentFailure(status: number | null, before: ReturnType<typeof failedBefore>) {
+  const seen = before?.says ?? 'What it caught was not seen.'
+  return [
+    `${status} without an exception: the application’s own handler answered. ${seen}`,
+    'Log what it caught with request.log.error(error), or hand it over with request.recorder?.exception(error).',
+  ] as const
+}

@@ -1,10 +1,10 @@
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { lengthOf, waitsOf } from '../../core/intervals.ts'
-import type { ConnectionWait, Location, PoolCounts, Profile, Repetition, Span } from '../../core/profile.ts'
+import type { ConnectionWait, Location, Profile, Repetition, Span } from '../../core/profile.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { failedCalls, isSilentFailure, silentFailure } from './failed-calls.ts'
+import { failedBefore, failedCalls, isSilentFailure, silentFailure } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { readStatement } from '../queries/statement.ts'
@@ -25,7 +25,7 @@ import {
 import { openTransactions } from './open-transactions.ts'
 
 /**
- * What is worth changing in a request. failed: queries or calls failed, and the response does not tell. caught: a
+ * What is worth changing in a request. failed: queries or calls failed, and the status does not tell. caught: a
  * failed response whose exception nobody saw. repeated: a query ran again and again. row: calls awaited one after
  * another could overlap. slow: a call took much of the request. waited: queries waited for a connection. open: a
  * transaction was open meanwhile. blocked: code of others, or of nobody known, blocked the event loop. misses: a cache
@@ -33,11 +33,11 @@ import { openTransactions } from './open-transactions.ts'
  */
 export type Finding = { time: number; location: Location | null } & (
   | { what: 'repeated'; repetition: Repetition }
-  | { what: 'failed'; call: 'query' | 'call' | 'error'; count: number; error: string; isLate: boolean }
-  | { what: 'caught'; status: number }
+  | { what: 'failed'; call: 'query' | 'call' | 'error'; count: number; error: string; isLate: boolean; status: number }
+  | { what: 'caught'; status: number; before: ReturnType<typeof failedBefore> }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
-  | { what: 'waited'; pool: PoolCounts | null; longest: number }
+  | { what: 'waited'; pool: ConnectionWait['pool']; longest: number }
   | { what: 'open'; query: number; meanwhile: string }
   | { what: 'blocked'; by: readonly string[]; answer: { query: number; rows: number } | null }
   | { what: 'misses'; of: string; reads: number }
@@ -75,21 +75,22 @@ export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Find
   return [...failuresOf(profile), ...wasteful].slice(0, findingsShown)
 }
 
-/** What failed without a word in the response, and a failed response without an exception. */
+/** What failed in spite of a status below 400, and a failed response without an exception. */
 function failuresOf(profile: Profile): Finding[] {
   const { status } = profile
-  const failed = status !== null && status < 400 ? failedCalls(profile) : []
+  if (status === null) return []
+  const failed = status < 400 ? failedCalls(profile) : []
   const found = (['query', 'call', 'error'] as const).flatMap((call): Finding[] => {
     const those = failed.filter(({ what }) => what === call)
     const [first] = those
     if (first === undefined) return []
     const time = those.reduce((sum, { time }) => sum + time, 0)
     const isLate = those.every(({ isLate }) => isLate)
-    return [{ what: 'failed', call, count: those.length, error: first.error, isLate, time, location: first.location }]
+    return [{ ...first, what: 'failed', call, count: those.length, isLate, status, time }]
   })
-  return status !== null && isSilentFailure(profile)
-    ? [...found, { what: 'caught', status, time: 0, location: null }]
-    : found
+  if (!isSilentFailure(profile)) return found
+  const before = failedBefore(profile)
+  return [...found, { what: 'caught', status, before, time: 0, location: before?.location ?? null }]
 }
 
 /** The findings that a line of code is to blame for, most time first: queries in a loop, and awaits in a row. */
@@ -212,11 +213,11 @@ function waits({ duration, eventLoop, spans }: Profile, slices: readonly TimeSli
   })
 }
 
-/** Why a query had to wait, by what its pool counted when it was asked. Nothing else is said to be the cause. */
+/** Why a query had to wait, by what was seen then. Nothing else is said to be the cause. */
 export function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
-  if (pool === null) return 'queue'
+  if (pool === 'queue') return pool
   // A pool lends what is free only after all have asked.
-  if (pool.free > pool.waiting) return 'unknown'
+  if (pool === null || pool.free > pool.waiting) return 'unknown'
   return pool.open < pool.most ? 'opening' : 'busy'
 }
 
@@ -249,15 +250,12 @@ export function findingText(finding: Finding, duration: number): readonly [claim
     return [`${what}, ${time}.`, remedy]
   }
   if (finding.what === 'failed') {
-    const { call, error, isLate } = finding
+    const { call, error, isLate, status } = finding
     const what = count(finding.count, call, call === 'query' ? 'queries' : undefined)
     const how = call === 'error' ? ' that nobody caught' : ' failed'
-    return [`${what}${how}${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
+    return [`${what}${how}${isLate ? ' after the response' : `, and the request was answered ${status}`}.`, error]
   }
-  if (finding.what === 'caught') {
-    const [claim, remedy] = silentFailure
-    return [`${finding.status} ${claim}`, remedy]
-  }
+  if (finding.what === 'caught') return silentFailure(finding.status, finding.before)
   if (finding.what === 'row') {
     const { count, saved } = finding
     return [
@@ -311,10 +309,11 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   const isPartly = !isBeside && longest - time >= waitedFrom
   const beside = isPartly ? ` The longest wait took ${formatDuration(longest)}, beside other work of this request.` : ''
   const cause = causeOf(finding)
-  if (pool === null || cause === 'queue') {
+  if (pool === 'queue') {
     const claim = `Waited ${waited} for a connection that was busy with earlier queries.`
     return [claim, `It sends one at a time.${beside}`]
   }
+  if (pool === null) return [`Waited ${waited} for a connection.`, beside.trim()]
   if (cause === 'busy') {
     const claim = `Waited ${waited} for a connection: ${pool.open} of ${pool.most} in use, ${pool.waiting} waiting.`
     return [claim, `Hold them for less time, or allow more.${beside}`]

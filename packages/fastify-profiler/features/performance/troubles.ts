@@ -6,7 +6,7 @@ import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/
 import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
-import { failedCalls, isErrorOf } from './failed-calls.ts'
+import { failedBefore, failedCalls, queryOf } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, isUnended, sampling, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
@@ -81,10 +81,11 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   )
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
   // The driver's error may have no frame of the application, but the query has.
-  const query = database?.queries.find(query => isErrorOf(query, exceptions[root] ?? thrown))
+  const query = queryOf(exceptions[root] ?? thrown, database)
+  const before = failedBefore(profile)
   const thrower = nearestOwnFrame(exceptions, root)
-  const place = thrower === null ? (query?.location ?? null) : originalLocation(thrower)
-  return [trouble(what, claim, texts.join(', caused by '), place), ...found]
+  const place = thrower === null ? (query?.location ?? before?.location ?? null) : originalLocation(thrower)
+  return [trouble(what, claim, [texts.join(', caused by '), before?.says ?? []].flat().join('. '), place), ...found]
 }
 
 /**
@@ -105,6 +106,7 @@ function fewMisses(profile: Profile): Trouble[] {
 function textOf(finding: Finding, { duration, method, routing }: Profile): ReturnType<typeof findingText> {
   const [claim, remedy] = findingText(finding, duration)
   const time = formatDuration(finding.time)
+  if (finding.what === 'caught') return [claim, finding.before?.says ?? remedy]
   if (finding.what === 'repeated' && finding.repetition.kind === 'loop') {
     const [, all] = repetitionTexts(finding.repetition)
     const share = `${formatNumber(finding.time)} of ${formatDuration(duration)}`

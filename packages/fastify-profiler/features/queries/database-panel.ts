@@ -175,7 +175,7 @@ function renderQueryBody({ first, number, queries }: QueryGroup, context: ViewCo
   const given = queries.filter(({ parameters }) => parameters.length > 0)
   return html`<div class="query-body">${errors.map(error => html`<p>${renderBadge('failed', 'error')} ${error}</p>`)}${queries.some(({ duration }) => duration === null) && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
 ${renderSqlBlock(first.sql)}
-${given.length > 0 && html`<ol>${given.slice(0, parametersShown).map(({ parameters }) => html`<li><code>${parametersText(parameters).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
+${given.length > 0 && html`<ol>${given.slice(0, parametersShown).map(query => html`<li><code>${parametersText(query).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
 <p class="muted">${waitSentences(queries)}</p>
 <div class="chips"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${features.map(({ forQuery }) => forQuery?.(first, number, context))}</div></div>`
 }
@@ -206,9 +206,10 @@ function waitSentences(queries: readonly Query[]): string {
   return `Waited at most ${formatDuration(waited)} for a connection.${meanwhile}`
 }
 
-/** $1 = "localhost", $2 = 1 */
-function parametersText(parameters: readonly unknown[]): string {
-  return parameters.map((parameter, index) => `$${index + 1} = ${JSON.stringify(parameter)}`).join(', ')
+/** $1 = "localhost", $2 = 1, or without the names that only PostgreSQL has. */
+function parametersText({ parameters, system }: Pick<Query, 'parameters' | 'system'>): string {
+  const name = (index: number) => (system === 'postgresql' ? `$${index + 1} = ` : '')
+  return parameters.map((parameter, index) => name(index) + JSON.stringify(parameter)).join(', ')
 }
 
 /** Every query: SQL, parameters, caller, duration, wait for a connection, rows. */
@@ -217,7 +218,7 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
   label: 'Database',
   read: ({ database }) => database,
   badge: callsBadge,
-  toolbarItem: (data, context) => callsItem('SQL', data, queryCard(data, context)),
+  toolbarItem: (data, context) => callsItem('Queries', data, queryCard(data, context)),
   view(data, context) {
     const { count, queries, repetitions, statements = [] } = data
     return [
@@ -309,7 +310,7 @@ function queryTable(queries: readonly Query[]): Block {
           label,
         })),
         rows: queries.map(
-          ({ blocked, bytes, duration, waited, rows, sql, parameters, error, isLate, location }, index) => [
+          ({ blocked, bytes, duration, waited, rows, sql, parameters, error, isLate, location, system }, index) => [
             index + 1,
             duration === null ? null : formatDuration(duration),
             waited > 0 ? formatDuration(waited) : null,
@@ -322,7 +323,7 @@ function queryTable(queries: readonly Query[]): Block {
               duration === null ? ` ${notOver}` : null,
               error === null ? null : ` failed: ${error}`,
             ],
-            parameters.length === 0 ? null : { code: parametersText(parameters) },
+            parameters.length === 0 ? null : { code: parametersText({ parameters, system }) },
             location === null ? null : { place: location },
           ],
         ),

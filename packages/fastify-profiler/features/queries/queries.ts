@@ -2,11 +2,11 @@ import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
 import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
-import type { Location, PoolCounts } from '../../core/profile.ts'
+import { type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder, recorderScope } from '../../core/watch/current-recorder.ts'
 import { secretsInQuery } from './bound-values.ts'
-import { type AskedQuery, divideTime, queriesOf, type Sender, type UnusedWait } from './recorded-queries.ts'
+import { type AskedQuery, divideTime, queriesOf, type Sender, startOf, type UnusedWait } from './recorded-queries.ts'
 import type { RecordedQuery } from './repetitions.ts'
 import { readStatement } from './statement.ts'
 
@@ -16,7 +16,8 @@ interface KnownConnection {
   unused: UnusedWait | null
   holder: Recorder | null
   location: Location | null
-  /** When its last query ended, by `performance.now()`. */
+  /** When it last began to run queries without a pause, and when the last one ended, by `performance.now()`. */
+  busyFrom: number
   freeAt: number
 }
 
@@ -93,6 +94,15 @@ function callersOf(location: Location, below: AnyFunction): readonly Location[] 
 
 type SentQuery = AskedQuery & { connection: object }
 
+/** The query that each error came from: the token of its request, and its start as stored. */
+const failedBy = new WeakMap<object, { token: string; start: number }>()
+
+/** The start of the query of a request that failed with this very error; undefined if none is known to. */
+export function startOfFailed(error: unknown, token: string): number | undefined {
+  const known = isObject(error) ? failedBy.get(error) : undefined
+  return known?.token === token ? known.start : undefined
+}
+
 /** A query that a builder, a pool or a driver has begun. Ending it twice does nothing. */
 export class QueryCall {
   readonly recorder: Recorder
@@ -166,6 +176,10 @@ export class QueryCall {
       // A query that never got its connection has only waited.
       if (query.wait?.duration === Infinity) query.wait.duration = now - query.start
       divideTime(query, now, recorder.clock.blockedWithin(query.wait?.start ?? query.start, now))
+    }
+    const error = failure?.error
+    if (isObject(error) && startOfFailed(error, recorder.token) === undefined) {
+      failedBy.set(error, { token: recorder.token, start: toMicroseconds((query.shownStart ??= startOf(query))) })
     }
     if (!this.#isOpener) return
     if (recorder !== this.recorder) {
@@ -257,16 +271,22 @@ function waitForPredecessor(query: RecordedQuery, connection: object, now: numbe
   const at = performance.now()
   const freeAt = now - (at - known.freeAt)
   const { sent } = query
-  if (sent !== null && freeAt > sent) {
+  const isBehind = sent !== null && freeAt > sent
+  if (isBehind) {
     query.wait ??= { start: sent, duration: 0, pool: null }
     query.wait.duration = freeAt - query.wait.start
     query.sent = freeAt
   }
+  const { duration = 0, start = 0 } = query.wait ?? {}
+  const seen = Math.min(freeAt, start + duration) - Math.max(now - (at - known.busyFrom), start)
+  // Earlier ones were seen to run for most of the wait.
+  if (query.wait !== null && seen > duration / 2) query.wait.pool ??= 'queue'
+  if (!isBehind) known.busyFrom = at - now + (sent ?? now)
   known.freeAt = at
 }
 
 function knownConnection(connection: object): KnownConnection {
-  const known = connections.get(connection) ?? { unused: null, holder: null, location: null, freeAt: 0 }
+  const known = connections.get(connection) ?? { unused: null, holder: null, location: null, busyFrom: 0, freeAt: 0 }
   connections.set(connection, known)
   return known
 }

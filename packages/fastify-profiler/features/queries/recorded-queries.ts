@@ -24,7 +24,7 @@ import { Attachment } from '../../core/watch/attachment.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
 import { maskQuery } from './bound-values.ts'
-import { mostShapes, type RecordedQuery, Repetitions } from './repetitions.ts'
+import { mostShapes, type RecordedQuery, Repetitions, textOfShape } from './repetitions.ts'
 import { readStatement } from './statement.ts'
 
 /** Shorter waits, in milliseconds, are not worth telling apart from their queries. */
@@ -96,7 +96,7 @@ function unusedWaits(recorder: Recorder): Span[] {
 class RecordedQueries {
   readonly first: RecordedQuery[] = []
   readonly repetitions = new Repetitions()
-  /** All queries by statement. */
+  /** All queries by statement without its values. */
   readonly statements = new Map<string, StatementTotals>()
   count = 0
   failed = 0
@@ -124,15 +124,16 @@ class RecordedQueries {
 
   /** The application has its answer. @param result what the library returned; undefined if that is unknown */
   end(query: RecordedQuery, result: unknown): void {
-    const { duration, failure, rows, statement, waited } = query
+    const { duration, failure, rows, waited } = query
+    const sql = textOfShape(query.statement, query.system)
     if (failure !== null) this.failed++
     this.rows += rows ?? 0
     this.waited = Math.max(this.waited, waited)
-    const totals = this.statements.get(statement) ?? { sql: statement, count: 0, duration: 0, slowest: 0 }
+    const totals = this.statements.get(sql) ?? { sql, count: 0, duration: 0, slowest: 0 }
     totals.count++
     totals.duration += duration ?? 0
     totals.slowest = Math.max(totals.slowest, duration ?? 0)
-    if (totals.count > 1 || this.statements.size < mostShapes) this.statements.set(statement, totals)
+    if (totals.count > 1 || this.statements.size < mostShapes) this.statements.set(sql, totals)
     driverBoundary.guard(() => this.repetitions.end(query, result), undefined)
   }
 }
@@ -241,7 +242,7 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
 }
 
 /** When a query began, with a wait for its connection before. */
-function startOf({ blocked, duration, ended, start, wait, waited }: RecordedQuery): number {
+export function startOf({ blocked, duration, ended, start, wait, waited }: RecordedQuery): number {
   if (ended !== undefined) return ended - waited - blocked - (duration ?? 0)
   if (wait === null || wait.duration < shortestWait) return start
   return start - Math.max(0, Math.min(wait.duration, start - wait.start))
@@ -264,9 +265,9 @@ const longestListed = 200
 /** The statements of a request that took most time. */
 export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
   const bySql = new Map<string, StatementTotals>()
-  const listed = database?.queries.map(({ duration: time, sql }) => {
+  const listed = database?.queries.map(({ duration: time, sql, system }) => {
     const duration = time ?? 0
-    return { sql, count: 1, duration, slowest: duration }
+    return { sql: textOfShape(sql, system), count: 1, duration, slowest: duration }
   })
   for (const { count, duration, slowest, sql: whole } of database?.statements ?? listed ?? []) {
     const sql = whole.slice(0, longestListed)

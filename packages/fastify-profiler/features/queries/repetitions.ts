@@ -226,8 +226,8 @@ function addLocation({ locations }: Shape, location: Location): void {
   if (locations.length < mostLocations && !locations.includes(location)) locations.push(location)
 }
 
-/** Statements of Redis and MongoDB have no values in them. */
-function textOfShape(statement: string, system: string): string {
+/** A statement without its values, which commands and documents have apart. */
+export function textOfShape(statement: string, system: string): string {
   return hasStatements(system) ? readShape(statement).shape : statement
 }
 

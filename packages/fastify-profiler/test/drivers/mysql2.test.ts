@@ -4,6 +4,7 @@ import { createPool } from 'mysql2/promise'
 import t, { type Test } from 'tap'
 import { explainQuery } from '../../features/explain/explain-query.ts'
 import { watchedServers } from '../../features/queries/drivers/driver.ts'
+import { pageOf, profiledApp, profileOf as profileOfUrl } from '../profiled-app.ts'
 import { profileOf } from './driver-app.ts'
 import { serveMysql } from './mysql-server.ts'
 import { standIn } from './stand-in-server.ts'
@@ -20,6 +21,22 @@ t.test('options with named values have these as parameters, and a change has the
     await pool.query({ sql: 'update users set id = :id', values: { id: 8, token: 'x' } })
   })
   t.match(database, { rows: 3, queries: [{ parameters: [{ id: 8, token: '[masked]' }], rows: 3 }] })
+})
+
+t.test('statements that differ in the values in their texts are one shape everywhere', async t => {
+  const pool = await poolOn(t, await serveMysql(t))
+  const app = await profiledApp(t)
+  app.get('/', async () => {
+    for (const name of ['ada', 'bob', 'eve']) await pool.query(`select one from museums where name = '${name}'`)
+    return (await pool.query('select one from museums where id = ?', [7])).length
+  })
+  const { database, token } = await profileOfUrl(app, '/')
+  t.match(database, { count: 4, shapes: 2 })
+  t.match(await pageOf(app, `search?q=${encodeURIComponent('statement:"name = \'zoe\'"')}`, 'text/markdown'), token)
+  const home = await pageOf(app, '')
+  t.match(home, 'select one from museums where name = ?')
+  t.notMatch(home, "name = 'ada'")
+  t.notMatch(await pageOf(app, `${token}?panel=database`, 'text/markdown'), '$1')
 })
 
 t.test('a server that freezes while it explains a query keeps no socket of the profiler open', async t => {

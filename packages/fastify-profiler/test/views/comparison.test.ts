@@ -35,7 +35,7 @@ t.test('a route that became faster, slower or stayed says so, with its medians',
   t.match(setBlocks(equal, ''), [{}, { text: 'Judged by 9 requests like A and 9 like B.' }])
   t.match(setBlocks(slower, '').at(-1), {
     section: 'Medians',
-    blocks: [{ rows: [['Time', '10.0 ms', '20.0 ms'], ['Queries'], ['SQL'], ['Response', '0 B', '5.12 kB']] }],
+    blocks: [{ rows: [['Time', '10.0 ms', '20.0 ms'], ['Queries'], ['Query time'], ['Response', '0 B', '5.12 kB']] }],
   })
 })
 

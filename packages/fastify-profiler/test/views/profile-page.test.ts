@@ -36,7 +36,7 @@ const [miss, , other] = notFoundProfile().routing.nearMisses as [NearMiss, NearM
 t.test('the header says what was asked, how it ended, and what matters about it', async t => {
   t.match(
     text(page('request')),
-    /200 GET \/museums\/7 \?lang=fr&amp;page=2 .*Time 24\.6 ms Logs 1 warning SQL 2 · 3\.40 ms HTTP 1 · 5\.50 ms Response HTML, 5\.12 kB License Louvre When \d+ d ago 2026-11-21 01:11:07 UTC Token k3Jx9PzQ4wTn/,
+    /200 GET \/museums\/7 \?lang=fr&amp;page=2 .*Time 24\.6 ms Logs 1 warning Queries 2 · 3\.40 ms HTTP 1 · 5\.50 ms Response HTML, 5\.12 kB License Louvre When \d+ d ago 2026-11-21 01:11:07 UTC Token k3Jx9PzQ4wTn/,
   )
   const unknown = { ...response, bodySize: null, contentType: null }
   t.match(text(page('request', { response: unknown })), 'Response unknown')
@@ -48,7 +48,7 @@ t.test('the header marks queries that failed or were repeated', async t => {
   const sql = (changes: object) => page('request', { database: exampleUse([], { ...totals, ...changes }), http: null })
   t.match(sql({ failed: 1 }), '<b class="error">2 · 3.40 ms, 1 failed</b>')
   t.match(sql({ repetitions: [repetition] }), '<b class="warning">2 · 3.40 ms</b>')
-  t.notMatch(page('request', { database: null }), '<dt>SQL')
+  t.notMatch(page('request', { database: null }), '<dt>Queries')
 })
 
 t.test('duplicate queries and waits for a connection are findings', async t => {
@@ -206,7 +206,7 @@ t.test('the files of a multipart form have their names, types and sizes', async 
 t.test('the performance panel says where the time went, then what was slow, then what ran', async t => {
   const shown = text(page('performance'))
   t.match(shown, /Where 24\.6 ms went each millisecond counted once Event loop busy 31% · Heap 31\.4 MB/)
-  t.match(shown, /SQL 14\.3 58% Hooks 5\.45 22% Handler 3\.20 13% Sending 0\.50 Cache 0\.10 Unaccounted 1\.05/)
+  t.match(shown, /Queries 14\.3 58% Hooks 5\.45 22% Handler 3\.20 13% Sending 0\.50 Cache 0\.10 Unaccounted 1\.05/)
   t.match(shown, /Slowest five ms and share; 85% .*select platforms .*9\.30 .*38%/)
   t.match(shown, /Waterfall .*What ran ms Share .*lookUpLicense onRequest/)
   t.notMatch(shown, 'Findings')

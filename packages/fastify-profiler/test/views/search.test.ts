@@ -146,7 +146,7 @@ t.test('the columns of a search sort it, and the list of another page cannot be 
     page,
     /aria-sort="descending"><a href="\/_profiler\/search\?status=200&amp;sort=duration&amp;panel=logs">ms ↓/,
   )
-  t.match(page, 'href="/_profiler/search?status=200&amp;sort=sqlTime&amp;panel=logs">SQL ms<')
+  t.match(page, 'href="/_profiler/search?status=200&amp;sort=sqlTime&amp;panel=logs">Query ms<')
   t.match(page, 'href="/_profiler/search?status=200&amp;panel=logs">When<')
   t.match(rows(summaries, { criteria: {} }), 'href="/_profiler/search">When ↓<')
   t.notMatch(rows(summaries), 'aria-sort')
@@ -215,7 +215,7 @@ t.test('without requests the home page has no overview, and without trouble no f
       minute,
     ),
   )
-  t.notMatch(quiet, /class="findings"|By SQL shape|By exception| failed<| refused/)
+  t.notMatch(quiet, /class="findings"|By query shape|By exception| failed<| refused/)
 })
 
 t.test('page links lead to newer and older profiles and keep the search', async t => {

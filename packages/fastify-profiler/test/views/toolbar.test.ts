@@ -9,7 +9,7 @@ t.test("the toolbar shows time, route and the panels' own items, each linked to 
   t.same(found, [
     ['Time', '24.6 ms', 'performance'],
     ['Logs', '1 warning', 'logs'],
-    ['SQL', '2 · 3.40 ms', 'database'],
+    ['Queries', '2 · 3.40 ms', 'database'],
     ['HTTP', '1 · 5.50 ms', 'http-client'],
     ['Route', '/museums/:id', 'routing'],
     ['License', 'louvre.example', 'license'],
