@@ -158,7 +158,7 @@ export type Period = (typeof periods)[number]
 
 type FormsOf<Value> = { [Name in keyof SearchCriteria]?: SearchForm<Value> }
 
-const anyTexts = ['token', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'text'] as const
+const anyTexts = ['token', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'statement', 'text'] as const
 
 const textCriteria: FormsOf<string> = {
   status,
