@@ -114,7 +114,7 @@ function textOf(finding: Finding, { duration, method, routing }: Profile): Retur
   }
   if (finding.what !== 'slow') return [claim, remedy]
   const { blocking } = finding.call
-  const called = callName(finding.call)
+  const called = finding.call.span === null ? 'code outside its hooks and handler' : callName(finding.call)
   const name = called.startsWith(`${method} ${routing.matched?.url}`) ? 'its handler' : called
   if (isUnended(finding.call)) return [`${name} had not ended after ${time}`, remedy]
   const share = `${formatShare(finding.time, duration)} of the request`
