@@ -71,7 +71,8 @@ export function checkWith<Value>(
   whenRead(value, use, error => done(request.is404 ? passed(request, check, unread) : refused(request, check, error)))
 }
 
-const unread = 'What it needs could not be read, but the path has no route.'
+/** The verdict of a check that could not read what it needs, for a path that gets the same answer whatever it says. */
+export const unread = 'The database could not be read, which does not matter: the path has no route.'
 
 /** Publishes a Refusal if there are subscribers. Checks use refused() instead. */
 export function tellRefusal(request: FastifyRequest, by: string): void {

@@ -14,7 +14,7 @@ import { renderSession, renderSignIn } from './site-view.ts'
 
 /** What a page shows beside what every page of a site has. */
 export interface SitePage {
-  /** Default: the name of the site, as on its front page. */
+  /** Default: the name of the site, as on its front page, without the style of forms. */
   title?: string
   /** What comes below the title. */
   main: Content

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
+import type { LicenseData } from '../../plugins/debug/panels/license.ts'
 import { addLicense, addUser, build, signIn } from '../support/site.ts'
 import { makeFolder } from '../support/folder.ts'
 import { keepLog } from '../support/log.ts'
 import { createDatabase, serverUrl } from '../support/test-database.ts'
 import { serveWire } from '../support/wire-server.ts'
+import { panelOf } from './debug/panels/panels.ts'
 
 async function routes(app: FastifyInstance) {
   app.get('/', async request => request.requireLicense().name)
@@ -70,6 +72,8 @@ t.test('while the database is unreachable, a path without a route is a 404 at ev
       t.match(answer.json(), { status: 404, detail: `No route found for "GET ${url}"` }, host)
     }
   }
+  const answer = await app.inject({ url: '/absent', headers: { host: 'unknown.test' } })
+  t.match(await panelOf<LicenseData>(app, answer, 'license'), { lookup: 'failed', reason: /could not be read/ })
 })
 
 t.test('the log says when the database is lost and when it is back', async t => {

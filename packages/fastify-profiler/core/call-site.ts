@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { findSourceMap, SourceMap, type SourceMapping } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,7 +64,8 @@ const maps = new Map<string, SourceMap | null>()
 function mapBeside(file: string): SourceMap | null {
   const known = maps.get(file)
   if (known !== undefined) return known
-  const map = attempt(() => readSourceMap(file, readFileSync(file, 'utf8')), null)
+  const isSmall = attempt(() => statSync(file).size <= largestFile, false)
+  const map = isSmall ? attempt(() => readSourceMap(file, readFileSync(file, 'utf8')), null) : null
   maps.set(file, map)
   return map
 }
@@ -75,7 +76,7 @@ const largestFile = 2_000_000
 /** The source map beside a compiled file. @param text the file's */
 export function readSourceMap(file: string, text: string): SourceMap | null {
   const name = /\n\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/.exec(text.slice(-1000))?.[1]
-  if (name === undefined || text.length > largestFile) return null
+  if (name === undefined) return null
   const path = resolve(dirname(file), name)
   const payload: unknown = JSON.parse(readFileSync(path, 'utf8'))
   if (!isPayload(payload)) return null

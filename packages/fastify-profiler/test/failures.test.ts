@@ -100,6 +100,7 @@ t.test('a 5xx without an exception says so', async t => {
   const { headers } = await app.inject('/caught')
   const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
   t.match(panel, /500 without an exception.*request\.log\.error\(error\)/s)
+  t.notMatch(await pageOf(app, `${headers['x-debug-token']}?panel=exception`), 'unknown')
 })
 
 t.test('a 5xx names the query that had failed before, if no exception tells of it', async t => {

@@ -425,11 +425,13 @@ const app = Fastify()
 routes(app)
 await app.listen({ port: 0, host: '127.0.0.1' })
 tell(await profileOf(await get(app.listeningOrigin, '/')))
+tell((await get(app.listeningOrigin, '/_profiler/')).body)
 await app.close()`,
     { files },
   )
-  const [profile]: Profile[] = told
+  const [profile, overview]: [Profile, string] = [told[0], told[1]]
   const { location } = profile?.spans.find(({ name }) => name === 'greet') ?? {}
   t.match([location?.file, location?.line], [/src.routes\.ts$/, 4])
   t.match(profile?.exceptions[0]?.frames[0], { file: /src.routes\.ts$/, line: 5 })
+  t.match(overview, /routes\.ts:5/)
 })

@@ -220,7 +220,7 @@ t.test('code that connects to the port of a database is named if nothing watches
     connect(1433, '127.0.0.1').on('error', () => {})
   })
   const profile = await profileOf(app, '/bundled')
-  const says = /testing\.test\.\w+ connects to port 1433 and is not watched: its queries are missing\./
+  const says = /testing\.test\.\w+ connects to port 1433 and is not watched: queries that it sends are missing\./
   t.match(
     profile.unseen?.filter(({ what }) => what === 'queries'),
     [{ says }],

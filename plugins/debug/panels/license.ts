@@ -1,5 +1,6 @@
 import type { License } from '../../../src/entities.ts'
 import { formatDuration, type Panel } from 'fastify-profiler'
+import { unread } from '../../checks.ts'
 import type { ReadRecord, ReadLog } from '../reads.ts'
 import type { TimedVerdict, VerdictLog } from '../verdict-log.ts'
 
@@ -57,9 +58,9 @@ export function licensePanel(verdicts: VerdictLog, reads: ReadLog): Panel<Licens
       }
       return validity?.isRefused === true ? { text: 'closed', tone: 'warning' } : null
     },
-    toolbarItem: ({ row, domain }) =>
+    toolbarItem: ({ row, domain, lookup }) =>
       row === null
-        ? { label: 'License', value: `none for ${domain}`, tone: 'warning' }
+        ? { label: 'License', value: `${lookup === 'none' ? 'none' : 'unknown'} for ${domain}`, tone: 'warning' }
         : { label: 'License', value: row.name, tone: 'neutral' },
     view(data) {
       const { domain, row, validity, reason, duration } = data
@@ -97,7 +98,10 @@ function lookupOf(verdict: TimedVerdict | undefined, license: License | null): P
     case 'refused':
       return { lookup: 'failed', reason: 'The lookup failed, so it is unknown whether the host has a license.' }
     case 'passed':
-      return { lookup: license === null ? 'none' : 'found', reason: verdict.reason }
+      return {
+        lookup: license !== null ? 'found' : verdict.reason === unread ? 'failed' : 'none',
+        reason: verdict.reason,
+      }
   }
 }
 

@@ -1,4 +1,5 @@
-// A plain application: 10 hooks; routes that do nothing, or 5 queries and 5 log lines, or fail. Tells what the process has used.
+// A plain application: 10 hooks; routes that do nothing, or 5 queries and 5 log lines, or fail. Tells what the process
+// has used.
 import { createWriteStream } from 'node:fs'
 import Fastify from 'fastify'
 import pg from 'pg'

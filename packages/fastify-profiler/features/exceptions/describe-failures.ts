@@ -110,7 +110,8 @@ function describeExceptions(
 
   for (const [index, error] of thrown.entries()) if (failures[index]?.from !== 'logged') add(error, 'thrown', null)
   // Servers of GraphQL log what they made of an error.
-  const isMade = (error: unknown) => isError(error) && indexes.has(read(error, 'originalError'))
+  const isMade = (error: unknown) =>
+    isError(error) && read(error, 'originalError') != null && indexes.has(read(error, 'originalError'))
   for (const error of thrown) if (!isMade(error)) add(error, 'logged', null)
   losses.exceptions += leftOut.size
   return { list, thrown: thrown.map(error => indexes.get(error) ?? null) }

@@ -61,7 +61,8 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
     if (!isSilentFailure(profile)) return sections
     const before = failedBefore(profile)
     const [claim, remedy] = silentFailure(profile.status, before)
-    return [{ notice: [claim, ' ', { place: before?.location ?? null }, ' ', remedy], tone: 'error' }, ...sections]
+    const place = before?.location ? [' ', { place: before.location }] : null
+    return [{ notice: [claim, place, ' ', remedy], tone: 'error' }, ...sections]
   },
 }
 

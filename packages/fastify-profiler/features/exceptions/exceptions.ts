@@ -1,3 +1,4 @@
+import { originalLocation } from '../../core/call-site.ts'
 import type { ToolbarCard } from '../../core/panel.ts'
 import type { Exception, Frame, Profile } from '../../core/profile.ts'
 import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
@@ -231,8 +232,9 @@ export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exc
   const worst = worstOf(profile)
   const thrown = exceptions[worst]
   const line = lineOf(exceptions, rootCauseOf(exceptions, worst))
+  const at = line && originalLocation(line)
   return {
     exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200),
-    ...(line !== null && { thrownAt: `${line.file}:${line.line}:${line.column}` }),
+    ...(at !== null && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
   }
 }

@@ -45,7 +45,7 @@ export function failureSections(context: ViewContext): FailureSection[] {
       blocks: [
         crash !== undefined && { notice: crashText(crash), tone: 'error' },
         failed && failedQuerySection(failed, context),
-        before && { notice: [before.says, ' ', { place: before.location }], tone: 'warning' },
+        before && { notice: [before.says, before.location && [' ', { place: before.location }]], tone: 'warning' },
         ...(exceptions.length === 0
           ? emptyBlocks(`No exception was ${isSilentFailure(profile) ? 'seen' : 'thrown'}.`)
           : exceptionBlocks(profile, context)),

@@ -5,7 +5,7 @@ import { formatDuration, formatNumber, formatShare } from '../../core/view/units
 import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
-import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
+import { sliceTime, type SlowCall, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedBefore, failedCalls, queryOf } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, isUnended, sampling, slowFrom } from './findings.ts'
 
@@ -83,9 +83,11 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   // The driver's error may have no frame of the application, but the query has.
   const query = queryOf(exceptions[root] ?? thrown, database)
   const before = failedBefore(profile)
+  const error = texts.join(', caused by ')
+  const detail = before === null ? error : `${error.replace(/\.$/, '')}. ${before.says}`
   const thrower = nearestOwnFrame(exceptions, root)
   const place = thrower === null ? (query?.location ?? before?.location ?? null) : originalLocation(thrower)
-  return [trouble(what, claim, [texts.join(', caused by '), before?.says ?? []].flat().join('. '), place), ...found]
+  return [trouble(what, claim, detail, place), ...found]
 }
 
 /**
@@ -114,12 +116,17 @@ function textOf(finding: Finding, { duration, method, routing }: Profile): Retur
   }
   if (finding.what !== 'slow') return [claim, remedy]
   const { blocking } = finding.call
-  const called = finding.call.span === null ? 'code outside its hooks and handler' : callName(finding.call)
+  const called = isGap(finding.call) ? 'code outside its hooks and handler' : callName(finding.call)
   const name = called.startsWith(`${method} ${routing.matched?.url}`) ? 'its handler' : called
   if (isUnended(finding.call)) return [`${name} had not ended after ${time}`, remedy]
   const share = `${formatShare(finding.time, duration)} of the request`
   if (blocking < slowFrom) return [`${name} took ${time}, ${share}`, remedy]
   return [`${name} blocked the event loop for ${formatDuration(blocking)}`, sampling]
+}
+
+/** Whether code ran between the hooks and handler, though not for what Fastify is known to do there. */
+function isGap({ kind, span }: SlowCall): boolean {
+  return span === null && kind !== 'serialization'
 }
 
 function trouble(what: Trouble['what'], claim: string, detail: string, location: Location | null): Trouble {

@@ -24,8 +24,9 @@ import { Attachment } from '../../core/watch/attachment.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
 import { maskQuery } from './bound-values.ts'
-import { mostShapes, type RecordedQuery, Repetitions, textOfShape } from './repetitions.ts'
+import { mostShapes, type RecordedQuery, Repetitions } from './repetitions.ts'
 import { readStatement } from './statement.ts'
+import { statementShape } from './statement-shape.ts'
 
 /** Shorter waits, in milliseconds, are not worth telling apart from their queries. */
 const shortestWait = 0.05
@@ -125,7 +126,7 @@ class RecordedQueries {
   /** The application has its answer. @param result what the library returned; undefined if that is unknown */
   end(query: RecordedQuery, result: unknown): void {
     const { duration, failure, rows, waited } = query
-    const sql = textOfShape(query.statement, query.system)
+    const sql = statementShape(query.statement)
     if (failure !== null) this.failed++
     this.rows += rows ?? 0
     this.waited = Math.max(this.waited, waited)
@@ -265,9 +266,9 @@ const longestListed = 200
 /** The statements of a request that took most time. */
 export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
   const bySql = new Map<string, StatementTotals>()
-  const listed = database?.queries.map(({ duration: time, sql, system }) => {
+  const listed = database?.queries.map(({ duration: time, sql }) => {
     const duration = time ?? 0
-    return { sql: textOfShape(sql, system), count: 1, duration, slowest: duration }
+    return { sql: statementShape(sql), count: 1, duration, slowest: duration }
   })
   for (const { count, duration, slowest, sql: whole } of database?.statements ?? listed ?? []) {
     const sql = whole.slice(0, longestListed)

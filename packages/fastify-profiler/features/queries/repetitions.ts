@@ -227,7 +227,7 @@ function addLocation({ locations }: Shape, location: Location): void {
 }
 
 /** A statement without its values, which commands and documents have apart. */
-export function textOfShape(statement: string, system: string): string {
+function textOfShape(statement: string, system: string): string {
   return hasStatements(system) ? readShape(statement).shape : statement
 }
 

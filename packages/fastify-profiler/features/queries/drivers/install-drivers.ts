@@ -97,7 +97,7 @@ export function watchLibraries({ advise, notes, root, unseen }: PageSources): Ru
     add({
       what: 'queries',
       name,
-      says: `${name} connects to port ${port} and is not watched: its queries are missing.`,
+      says: `${name} connects to port ${port} and is not watched: queries that it sends are missing.`,
     })
   }
   unwatchedLibraries(root).forEach(add)
