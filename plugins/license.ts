@@ -3,7 +3,6 @@ import fp from 'fastify-plugin'
 import { type Entities, type License, longestDomain } from '../src/entities.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
 import { normaliseHost } from '../src/http/host.ts'
-import { isLocal } from '../src/http/request.ts'
 import { checkWith, passed } from './checks.ts'
 
 declare module 'fastify' {
@@ -20,7 +19,7 @@ async function license(app: FastifyInstance) {
   app.checks.set('license', 'License')
 
   app.addHook('onRequest', function lookUpLicense(request, _reply, done) {
-    checkWith(request, 'license', findLicense(app.entities, request.domain), done, license => {
+    checkWith(request, 'license', licenseOf(app.entities, request.domain), done, license => {
       request.license = license
       done(passed(request, 'license', license === null ? noLicense : aLicense))
     })
@@ -28,15 +27,19 @@ async function license(app: FastifyInstance) {
 
   app.decorateRequest('license', null)
   app.decorateRequest('requireLicense', function requireLicense() {
-    if (this.license === null) throw new LicenseNotFoundHttpError(this.domain, isLocal(this))
+    if (this.license === null) throw new LicenseNotFoundHttpError(this.domain, this)
     return this.license
   })
 }
 
 /** The license of a host, as a request names it. Null if there is none. */
-export function findLicense({ licenses }: Entities, host: string): License | null | Promise<License | null> {
+export function findLicense(entities: Entities, host: string): License | null | Promise<License | null> {
   const domain = normaliseHost(host)
-  return domain === null || domain.length > longestDomain ? null : licenses.read(domain)
+  return domain === null ? null : licenseOf(entities, domain)
+}
+
+function licenseOf({ licenses }: Entities, domain: string): License | null | Promise<License | null> {
+  return domain.length > longestDomain ? null : licenses.read(domain)
 }
 
 function aLicense({ domain }: FastifyRequest): string {

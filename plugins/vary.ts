@@ -18,8 +18,9 @@ async function vary(app: FastifyInstance) {
 
 /** Adds the names that the value of a Vary header lacks. */
 function addNames(value: string, names: string): string {
-  const missing = names.split(', ').filter(name => !`, ${value},`.includes(`, ${name},`))
-  return [value, ...missing].join(', ')
+  let all = value
+  for (const name of names.split(', ')) if (!`, ${all},`.includes(`, ${name},`)) all += `, ${name}`
+  return all
 }
 
 export default fp(vary, { name: 'vary', fastify: '5.x' })

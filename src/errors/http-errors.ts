@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { type Client, isLocal } from '../http/request.ts'
 import type { VisitorWords } from '../pages/visitor-words.ts'
 import { program } from '../program.ts'
 import type { Closure } from '../records/closure.ts'
@@ -22,7 +23,7 @@ export interface HttpErrorOptions extends ErrorOptions {
   headers?: HttpHeaders
   /** Default: a link to the front page. Null if no page helps. */
   remedy?: Remedy | null
-  hint?: Hint | undefined
+  hint?: (() => Hint | undefined) | undefined
   /** Extension members of the problem document (RFC 9457, section 3.2). */
   members?: Record<string, unknown>
 }
@@ -48,7 +49,8 @@ export class HttpError extends ExpectedError {
   readonly statusCode: number
   readonly headers: HttpHeaders
   readonly remedy: Remedy | null | undefined
-  readonly hint: Hint | undefined
+  /** Only called for a page. */
+  readonly hint: (() => Hint | undefined) | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
 
   constructor(statusCode: number, message: string, options: HttpErrorOptions = {}) {
@@ -137,9 +139,12 @@ export class NotFoundHttpError extends HttpError {
 }
 
 export class LicenseNotFoundHttpError extends NotFoundHttpError {
-  /** @param isLocal whether the client is on this machine, and so may be the operator */
-  constructor(domain: string, isLocal: boolean) {
-    super(`No license found for "${domain}".`, { remedy: null, hint: isLocal ? howToLicense(domain) : undefined })
+  /** @param client tells the operator what to do if it is on this machine */
+  constructor(domain: string, client: Client) {
+    super(`No license found for "${domain}".`, {
+      remedy: null,
+      hint: () => (isLocal(client) ? howToLicense(domain) : undefined),
+    })
   }
 }
 

@@ -27,10 +27,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
     logRefusal(request.log, statusOf(error), error.message)
   } else request.log.error({ err: error }, error.message)
   for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
-  const answer = answerError(error, request.headers.accept, siteOf(request))
-  const { vary, ...headers } = answer.headers
-  // Adds to the Vary header instead of replacing it.
-  return vary === undefined ? sendAnswer(answer, reply) : sendAnswer({ ...answer, headers }, reply.varyOn(String(vary)))
+  return sendAnswer(answerError(error, request.headers.accept, siteOf(request)), reply)
 }
 
 /** The site of a request. Undefined if its host has no license, or none of Portico's hooks has run. */
@@ -38,9 +35,13 @@ function siteOf({ license, locale }: FastifyRequest): SiteOfError | undefined {
   return license ? { name: license.name, locale } : undefined
 }
 
-/** Answers a request. */
+/** Answers a request. Adds to the Vary header instead of replacing it. */
 function sendAnswer({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
-  return reply.code(statusCode).headers(headers).send(body)
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'vary') reply.varyOn(String(value))
+    else reply.header(name, value)
+  }
+  return reply.code(statusCode).send(body)
 }
 
 /**
