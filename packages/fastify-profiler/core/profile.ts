@@ -305,7 +305,7 @@ interface Call {
 
 /** One query, masked. Its duration leaves out its wait, too. */
 export interface Query extends Call {
-  /** "postgresql", "mysql", "sqlite", "mongodb", "redis". */
+  /** "postgresql", "mysql", "mssql", "sqlite", "mongodb", "redis". */
   system: string
   sql: string
   parameters: Json[]

@@ -30,7 +30,7 @@ export interface ProfileExpectation {
 }
 
 export interface ExpectationOptions {
-  /** What the checks may overlook: "logs", or libraries that are not watched, such as "mssql". Default: nothing. */
+  /** What the checks may overlook: "logs", or libraries that are not watched, such as "oracledb". Default: nothing. */
   unseen?: readonly string[]
 }
 

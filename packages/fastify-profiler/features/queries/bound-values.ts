@@ -7,11 +7,12 @@ import {
   needsValue,
 } from '../../core/mask/secret-names.ts'
 import { remember } from '../../core/bounds.ts'
+import { isRecord } from '../../core/foreign-value.ts'
 
 /** A parameter or a literal of a statement, with the columns it is bound to. */
 interface BoundValue {
-  /** Position among the parameters, from 0; null for a literal. */
-  parameter: number | null
+  /** Position among the parameters, from 0, or a name in the first; null for a literal. */
+  parameter: number | string | null
   from: number
   to: number
   /** Names in the same expression; in a row of an INSERT, also the column at the same position. */
@@ -37,6 +38,7 @@ const token = new RegExp(
     '/\\*[\\s\\S]*?(?:\\*/|$)',
     '\\$\\d+',
     '\\?',
+    '@\\w+',
     '\\$([a-z_]\\w*)?\\$[\\s\\S]*?(?:\\$\\1\\$|$)',
     '[a-z_][\\w$]*',
     '->>?',
@@ -87,17 +89,21 @@ class StatementReader {
   #rowDepth = nowhere
   #position = 0
   #isBetween = false
+  /** Whether variables get their values in this statement, so that those may be secrets, too. */
+  #hasVariables = false
   /** Placeholders without a number so far; null if placeholders have numbers, and a question mark is an operator. */
   #questionMarks: number | null = 0
 
   read(sql: string): Omit<BoundStatement, 'isHarmless'> {
     let previous = ''
     if (/\$\d/.test(sql)) this.#questionMarks = null
+    this.#hasVariables = /\b(?:declare|set|select|into)\s+@|:=/i.test(sql)
     for (const { index, 0: text } of sql.matchAll(token)) {
       if (/^(?:--|\/\*)/.test(text)) continue
       const isValue = /^\$\d/.test(text) || (literal.test(text) && !previous.startsWith('->'))
       if (isValue) this.#add(text, index)
       else if (text === '?') this.#addQuestionMark(index)
+      else if (text.startsWith('@')) this.#addNamed(text, index)
       else if (/^(?:by|via|with)$/i.test(text) && /^identified$/i.test(previous)) this.#begin(0, 'password')
       else this.#readToken(text)
       previous = text
@@ -117,6 +123,13 @@ class StatementReader {
     if (this.#questionMarks === null) return
     this.#isBound = true
     this.#values.push({ parameter: this.#questionMarks++, from, to: from + 1, columns: this.#columns })
+  }
+
+  /** A name tells as much as a column. Without a parameter, it is a variable. */
+  #addNamed(text: string, from: number): void {
+    this.#name(text.slice(1))
+    this.#isBound ||= !this.#hasVariables
+    this.#values.push({ parameter: text.slice(1), from, to: from + text.length, columns: this.#columns })
   }
 
   #readToken(text: string): void {
@@ -235,8 +248,9 @@ export function maskQuery(sql: string, parameters: readonly unknown[]): Harmless
   const areAllSecret = unbound.some(column => isSensitiveField(column, ''))
   for (const { parameter, from, to, columns } of values) {
     // A question mark without a parameter is an operator.
-    if (parameter !== null && parameter >= parameters.length) continue
-    const value = parameter === null ? literalValue(sql.slice(from, to)) : parameters[parameter]
+    if (typeof parameter === 'number' && parameter >= parameters.length) continue
+    const value = parameter === null ? literalValue(sql.slice(from, to)) : parameterOf(kept, parameter)
+    if (typeof parameter === 'string' && value === undefined) continue
     const text = String(value)
     // The values of one expression have the same columns, and there may be thousands of both.
     if (columns !== expression) names = [...decisiveNames((expression = columns))]
@@ -245,11 +259,18 @@ export function maskQuery(sql: string, parameters: readonly unknown[]): Harmless
     if (parameter === null) {
       harmless += `${sql.slice(at, from)}'${masked}'`
       at = to
+    } else if (typeof parameter === 'string') {
+      kept[0] = { ...Object(kept[0]), [parameter]: masked }
     } else {
       kept[parameter] = masked
     }
   }
   return { sql: harmless + sql.slice(at), parameters: kept, secrets }
+}
+
+function parameterOf(parameters: readonly unknown[], key: number | string): unknown {
+  if (typeof key === 'number') return parameters[key]
+  return isRecord(parameters[0]) && Object.hasOwn(parameters[0], key) ? parameters[0][key] : undefined
 }
 
 /** The values of a query that are so improbable that other occurrences must be the same secret. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
-import { type AnyFunction, isObject } from '../../core/foreign-value.ts'
+import { type AnyFunction, isObject, isRecord } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import { type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
@@ -129,7 +129,9 @@ export class QueryCall {
     const { query, recorder } = this
     this.#connection = connection
     query.system = system
-    if (query.statement !== statement || (query.parameters.length === 0 && parameters.length > 0)) {
+    const isNamed = parameters.length > 0 && isRecord(parameters[0])
+    // Names tell which placeholder has a value, as a builder's list does not.
+    if (query.statement !== statement || (parameters.length > 0 && (query.parameters.length === 0 || isNamed))) {
       Object.assign(query, { statement, parameters })
       this.#analyse()
     }

@@ -23,7 +23,7 @@ interface ValueRole {
 }
 
 const pages = /\b(?:limit|offset|first|next|top)\s*\(?$/i
-const equal = /([\w."`]+)\s*(?:=|\bin|\bis not distinct from)\s*(?:any\s*)?[([]?$/i
+const equal = /([\w."`[\]]+)\s*(?:=|\bin|\bis not distinct from)\s*(?:any\s*)?[([]?$/i
 const range = /(?:[<>]=?|\bbetween(?: \? and)?)\s*\(?$/i
 const pagesByKey = /\blimit\b|\bfetch (?:first|next)\b|\btop\b/i
 

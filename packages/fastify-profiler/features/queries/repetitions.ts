@@ -8,7 +8,7 @@ import { readStatement } from './statement.ts'
 
 /** One query of a request, as its driver told of it. */
 export interface RecordedQuery {
-  /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
+  /** "postgresql", "mysql", "mssql", "sqlite", "mongodb" or "redis". */
   system: string
   statement: string
   parameters: readonly unknown[]

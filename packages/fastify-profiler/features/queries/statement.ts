@@ -18,8 +18,9 @@ interface StatementFacts {
   isLoopable: boolean
 }
 
+/** A block of SQL Server begins as a transaction does. */
 const control =
-  /^\s*(?:(begin|start)|(commit|end|abort|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))|savepoint|release|rollback)\b/i
+  /^\s*(?:(begin(?!\s+(?:try|declare|set|select|insert|update|delete|merge|exec|if|while)\b)|start)|(commit|end|abort|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))|savepoint|release|rollback)\b/i
 
 const allowed = /(?:\/\*|--)\s*profiler:\s*allow\b/i
 
@@ -66,6 +67,6 @@ function transactionOf(statement: string): StatementFacts['transaction'] {
 
 function nameOf(statement: string): string {
   const [, verb = 'query'] = /^\W*(\w+)/.exec(statement) ?? []
-  const [, table = ''] = /\b(?:from|into|update|table)\s+(?:["`]?\w+["`]?\.)*["`]?(\w+)/i.exec(statement) ?? []
+  const [, table = ''] = /\b(?:from|into|update|table)\s+(?:["`[]?\w+["`\]]?\.)*["`[]?(\w+)/i.exec(statement) ?? []
   return `${verb.toLowerCase()} ${table}`.trim()
 }

@@ -18,13 +18,11 @@ const libraries: Record<string, Exclude<Unseen['what'], 'logs'>> = {
   mariadb: 'queries',
   memcached: 'queries',
   memjs: 'queries',
-  mssql: 'queries',
   mysql: 'queries',
   'neo4j-driver': 'queries',
   oracledb: 'queries',
   'pg-native': 'queries',
   sqlite3: 'queries',
-  tedious: 'queries',
   '@grpc/grpc-js': 'calls',
   'node-libcurl': 'calls',
 }

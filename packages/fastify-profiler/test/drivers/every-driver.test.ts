@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import knex from 'knex'
 import { Kysely, type PostgresCursorConstructor, PostgresDialect, sql } from 'kysely'
 import { MongoClient } from 'mongodb'
+import mssql from 'mssql'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import QueryStream from 'pg-query-stream'
@@ -12,6 +13,7 @@ import t from 'tap'
 import { currentRecorder } from '../../index.ts'
 import { linesOf, profileOf } from './driver-app.ts'
 import { serveMongodb } from './mongodb-server.ts'
+import { serveMssql } from './mssql-server.ts'
 import { serveMysql } from './mysql-server.ts'
 import { servePostgres } from './postgres-server.ts'
 import { serveRedis } from './redis-server.ts'
@@ -55,15 +57,26 @@ const redisPort = await serveRedis(t)
 const redis = createClient({ socket: { port: redisPort, host }, RESP: 3 })
 redis.on('error', () => {})
 await redis.connect()
+const sqlServer = { port: await serveMssql(t), user: 'tester', password: 'open sesame' }
+const mssqlPool = new mssql.ConnectionPool({
+  ...sqlServer,
+  server: host,
+  options: { encrypt: false },
+  pool: { min: 0, max: 1 },
+})
+await mssqlPool.connect()
+const knexedMssql = knex({ client: 'mssql', connection: { ...sqlServer, server: host }, pool: { min: 0, max: 1 } })
 const ioredis = new Redis({ port: redisPort, host, enableReadyCheck: false })
 t.teardown(async () => {
   redis.destroy()
   ioredis.disconnect()
   await Promise.all([pool.end(), sqlTag.end(), promised.end(), kysely.destroy(), knexed.destroy(), mongo.close()])
+  await Promise.all([mssqlPool.close(), knexedMssql.destroy()])
 })
 
 const parameters = [7, '[masked]']
 const selected = 'select one from users where id = $1 and password = $2'
+const selectedByName = 'select one from users where id = @id and password = @p'
 
 const libraries: Record<string, Library> = {
   pg: {
@@ -163,6 +176,37 @@ const libraries: Record<string, Library> = {
     transact: () =>
       knexed.transaction(async transaction => {
         await transaction('users').update({ one: 1 }) // Knex changes
+      }),
+  },
+  mssql: {
+    ask: id => mssqlPool.request().input('id', id).input('p', 'hunter2').query(selectedByName), // mssql asks
+    asked: { system: 'mssql', sql: selectedByName, parameters: [{ id: 7, p: '[masked]' }], rows: 1 },
+    fail: () => mssqlPool.request().query('fail'), // mssql fails
+    thrown: { code: 'EREQUEST', number: 102, message: 'cannot fail' },
+    sleep: () => mssqlPool.request().query('select sleep 30'),
+    bytes: 'of each',
+    async transact() {
+      const transaction = await mssqlPool.transaction().begin()
+      await transaction.request().query('update users set one = 1') // mssql changes
+      await transaction.commit()
+    },
+    callbacks: { 'a text': done => mssqlPool.request().query('select 1', done) }, // mssql calls back with a text
+  },
+  'Knex on tedious': {
+    ask: async id => await knexedMssql('users').where({ id, password: 'hunter2' }), // Knex on tedious asks
+    asked: {
+      system: 'mssql',
+      sql: 'select * from [users] where [id] = @p0 and [password] = @p1',
+      parameters: [{ p0: 7, p1: '[masked]' }],
+      rows: 1,
+    },
+    fail: async () => await knexedMssql.raw('fail'), // Knex on tedious fails
+    thrown: { code: 'EREQUEST', message: 'fail - cannot fail' },
+    sleep: async () => await knexedMssql.raw('select sleep 30'),
+    bytes: 'of each',
+    transact: () =>
+      knexedMssql.transaction(async transaction => {
+        await transaction('users').update({ one: 1 }) // Knex on tedious changes
       }),
   },
   MongoDB: {

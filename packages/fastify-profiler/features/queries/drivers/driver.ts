@@ -118,6 +118,8 @@ interface Sending {
   read(args: readonly unknown[], self: object): AskedQuery | null
   /** Whether a function as the last argument is a callback. Default: false. */
   takesCallback?: boolean
+  /** The object that has the callback, and its property, if it is no last argument. */
+  callbackIn?(args: readonly unknown[]): readonly [owner: object, name: PropertyKey]
   /** The number of rows in a result; null if it is unknown. */
   rowsIn(result: unknown): number | null
   /** The socket of a connection that is asked nothing else now, and one question at a time; else undefined. */
@@ -130,7 +132,7 @@ interface Sending {
  */
 export function watchedMethod(
   method: AnyFunction,
-  { idleSocket, read, rowsIn, takesCallback = false }: Sending,
+  { callbackIn, idleSocket, read, rowsIn, takesCallback = callbackIn !== undefined }: Sending,
 ): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
     if (currentRecorder() === undefined) return Reflect.apply(method, this, args)
@@ -147,7 +149,7 @@ export function watchedMethod(
         bytes(),
       )
     const tell = (error: unknown, result: unknown) => (error ? call.fail(error) : end(result))
-    const hasCallback = takesCallback && followCallback(args, tell)
+    const hasCallback = takesCallback && followCallback(args, tell, callbackIn?.(args))
     let result: unknown
     try {
       result = call.run((): unknown => Reflect.apply(method, this, args))
@@ -159,14 +161,21 @@ export function watchedMethod(
   }
 }
 
-/** Tells of a callback's arguments before it is called. @returns false if the last argument is no function */
-function followCallback(args: unknown[], tell: (error: unknown, result: unknown) => void): boolean {
-  const callback = args.at(-1)
+/** Tells of a callback's arguments before it is called. @returns false if the last argument, or `owner`, has none */
+function followCallback(
+  args: unknown[],
+  tell: (error: unknown, result: unknown) => void,
+  [owner, name]: readonly [owner: object, name: PropertyKey] = [args, args.length - 1],
+): boolean {
+  const callback: unknown = Reflect.get(owner, name)
   if (!isFunction(callback)) return false
-  args[args.length - 1] = inThisScope(function (this: unknown, ...results: unknown[]): unknown {
+  const followed = inThisScope(function (this: unknown, ...results: unknown[]): unknown {
+    // A request that is sent again has the same callback.
+    if (Reflect.get(owner, name) === followed) Reflect.set(owner, name, callback)
     tell(results[0], results[1])
     return Reflect.apply(callback, this, results)
   })
+  Reflect.set(owner, name, followed)
   return true
 }
 

@@ -19,6 +19,7 @@ import { pgDriver } from './pg.ts'
 import { postgresDriver } from './postgres.ts'
 import { channelDriver, ioredisDriver, redisDriver } from './redis.ts'
 import { sqliteDriver } from './sqlite.ts'
+import { tediousDriver } from './tedious.ts'
 
 /** To watch another library, add its file here. */
 const allDrivers: readonly Driver[] = [
@@ -33,6 +34,7 @@ const allDrivers: readonly Driver[] = [
   ioredisDriver,
   redisDriver,
   sqliteDriver,
+  tediousDriver,
   graphqlDriver,
 ]
 

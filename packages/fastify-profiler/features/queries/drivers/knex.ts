@@ -23,15 +23,15 @@ export const knexDriver: Driver = {
   },
 }
 
-/** Knex asks each new connection for its version, within the wait of a request. */
-function unwatched(open: AnyFunction): AnyFunction {
-  return function opened(this: object, ...args: unknown[]): unknown {
-    return recorderScope.exit((): unknown => Reflect.apply(open, this, args))
+/** For what a pool asks a connection for itself, within a request: Knex wants to know each new one's version. */
+export function unwatched(method: AnyFunction): AnyFunction {
+  return function called(this: object, ...args: unknown[]): unknown {
+    return recorderScope.exit((): unknown => Reflect.apply(method, this, args))
   }
 }
 
-/** Knex has a pool of its own, by the library tarn. */
-function countsOf(client: object): PoolCounts {
+/** What pools by the library tarn count. */
+export function countsOf(client: object): PoolCounts {
   const pool = propertyOf(client, 'pool')
   const free = numberIn(pool, 'numFree')
   const after = numberIn(pool, 'idleTimeoutMillis')
