@@ -125,15 +125,19 @@ export function headerOf(lines: readonly HeaderLine[], wanted: string): string |
 /** In the order received. A request made by `injectWS` of @fastify/websocket has no raw headers. */
 function receivedLines({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
   if (!Array.isArray(rawHeaders)) return Object.entries(headers).map(([name, value]) => [name, String(value)])
-  return rawHeaders.flatMap((name, index): HeaderLine[] =>
-    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : [],
-  )
+  const lines: HeaderLine[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    lines.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''])
+  }
+  return lines
 }
 
 function sentLines(response: ServerResponse): HeaderLine[] {
-  return Object.entries(response.getHeaders()).flatMap(([name, value]) =>
-    [value].flat().map((item): HeaderLine => [name, String(item)]),
-  )
+  const lines: HeaderLine[] = []
+  for (const [name, value] of Object.entries(response.getHeaders())) {
+    for (const item of Array.isArray(value) ? value : [value]) lines.push([name, String(item)])
+  }
+  return lines
 }
 
 /** Learns the secrets in an exchange's headers, URL, body and parameters, and those that panels have named. */

@@ -37,12 +37,18 @@ function serverTiming({ clock, spans, token }: Recorder): string {
   for (const span of spans) {
     const isOperation = panelSpans.has(span.kind)
     const name = (isOperation ? null : span.dispatchPoint) ?? (span.kind === 'hook' ? 'other' : span.kind)
-    const known = runs.get(name) ?? []
-    runs.set(name, known)
-    known.push(...runsOf(span, isOperation ? blocked : []))
+    const own = runsOf(span, isOperation ? blocked : [])
+    const known = runs.get(name)
+    if (known === undefined) runs.set(name, own)
+    else known.push(...own)
   }
-  const times = [['total', clock.now()] as const, ...[...runs].map(([name, own]) => [name, lengthOf(own)] as const)]
-  return [`token;desc="${token}"`, ...times.map(([name, time]) => `${name};dur=${Number(time.toFixed(2))}`)].join(', ')
+  let timing = `token;desc="${token}", total;dur=${inHundredths(clock.now())}`
+  for (const [name, own] of runs) timing += `, ${name};dur=${inHundredths(lengthOf(own))}`
+  return timing
+}
+
+function inHundredths(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
 }
 
 /** Adds the headers that link a response to its profile. */

@@ -16,7 +16,7 @@ const slowQueryShare = 0.5
 const longestText = 200
 
 /** Requests a second that are examined, and those with silent failures. Under more load they tell as much as all. */
-const examinedEachSecond = 50
+const examinedEachSecond = 20
 
 /** What lists and searches know about the time of a request, and about what was wrong. */
 export function summarisePerformance(profile: Profile): Partial<ProfileSummary> {
