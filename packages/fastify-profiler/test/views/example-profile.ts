@@ -150,13 +150,16 @@ export function exception(changes: Partial<Exception> = {}): Exception {
   }
 }
 
+/** Yesterday, because a store deletes profiles of more than a week. */
+const time = Date.now() - 24 * 60 * 60 * 1000
+
 /** A successful request, with the given changes. */
 export function profile(changes: Partial<Profile> = {}): Profile {
   return {
     version: 9,
     token: 'k3Jx9PzQ4wTn',
     parent: null,
-    time: Date.UTC(2026, 10, 21, 1, 11, 7, 482),
+    time,
     duration: 24.6,
     status: 200,
     outcome: 'completed',
@@ -252,7 +255,7 @@ export function profile(changes: Partial<Profile> = {}): Profile {
     http: { count: 1, failed: 0, duration: 5.5, calls: [exampleCall()] },
     eventLoop: { utilization: 0.31, active: 7.6, idle: 17, blocked: [] },
     memory: { heapUsedAtStart: 31_000_000, heapUsedAtEnd: 31_400_000, heapTotal: 48_000_000, heapLimit: 4_345_000_000 },
-    process: { id: 4711, startedAt: Date.UTC(2026, 10, 21, 1, 0, 0) },
+    process: { id: 4711, startedAt: time - 667_000 },
     configuration: 'c1',
     dropped: [],
     notes: [],
