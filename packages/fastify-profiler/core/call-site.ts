@@ -153,7 +153,7 @@ function nearest(sites: readonly NodeJS.CallSite[], below: object): Location | n
   let passing: Location | null = null
   for (const [index, site] of sites.entries()) {
     const place = ownPlace(site)
-    if (place === null) continue
+    if (place === null || onlyPromises(sites, index)) continue
     passing ??= place
     if (passingLines.has(place)) continue
     framesNeeded.set(below, index + 1)
@@ -164,11 +164,17 @@ function nearest(sites: readonly NodeJS.CallSite[], below: object): Location | n
 
 /** The lines of the application that led to a line which called `below`, nearest first; none if it is not there. */
 export function callersAbove(line: Location, below: object & ((...args: never[]) => unknown)): Location[] {
-  const places = captureSites(below, (framesNeeded.get(below) ?? 4) + callersSought).flatMap(
-    site => ownPlace(site) ?? [],
-  )
+  const sites = captureSites(below, (framesNeeded.get(below) ?? 4) + callersSought)
+  const places = sites.flatMap((site, index) => (onlyPromises(sites, index) ? [] : (ownPlace(site) ?? [])))
   const index = places.indexOf(line)
   return index === -1 ? [] : places.slice(index + 1)
+}
+
+/** Whether a frame calls `new Promise` with a function of the application, which makes the call in its place. */
+function onlyPromises(sites: readonly NodeJS.CallSite[], index: number): boolean {
+  const [executor, promise] = [sites[index - 2], sites[index - 1]]
+  const isPromise = promise?.isConstructor() === true && promise.getFunctionName() === 'Promise'
+  return isPromise && executor !== undefined && ownPlace(executor) !== null
 }
 
 /** The line of a frame; null if it does not belong to the application. */

@@ -17,6 +17,7 @@ import {
 import { driverBoundary } from '../core/guard.ts'
 import type { Location } from '../core/profile.ts'
 import { openRecorder } from '../core/watch/current-recorder.ts'
+import { registeringAt } from '../core/watch/describe-function.ts'
 import { hasOtherLogger, profiledLogger, recordEveryLineOf } from './logs/log-recorder.ts'
 import { prototypeOf, replaceMethod } from './queries/drivers/driver.ts'
 import { dependentFile } from './queries/unwatched.ts'
@@ -32,7 +33,7 @@ export function watchNest({ app, root }: PageSources): RunningFeature {
   driverBoundary.guard(() => {
     const core = (file: string, name: string) => prototypeOf(load(`@nestjs/core/${file}.js`), name)
     replaceMethod(core('exceptions/exceptions-handler', 'ExceptionsHandler'), 'next', recordException)
-    replaceMethod(core('router/router-execution-context', 'RouterExecutionContext'), 'create', locateController)
+    replaceMethod(core('router/router-explorer', 'RouterExplorer'), 'applyCallbackToRouter', locateController)
     replaceMethod(core('interceptors/interceptors-consumer', 'InterceptorsConsumer'), 'intercept', timeController)
     replaceMethod(core('guards/guards-consumer', 'GuardsConsumer'), 'tryActivate', timeGuards)
     const common = load('@nestjs/common')
@@ -70,11 +71,11 @@ function recordException(next: AnyFunction): AnyFunction {
   }
 }
 
-/** Called for each route at the start, when looking for a line delays no request. */
-function locateController(create: AnyFunction): AnyFunction {
+/** Called for each route at the start, when looking for a line delays no request. The adapter is on the stack then. */
+function locateController(register: AnyFunction): AnyFunction {
   return function located(this: object, ...args: unknown[]): unknown {
-    driverBoundary.guard(() => placeOf(args[1]), undefined)
-    return Reflect.apply(create, this, args)
+    const place = driverBoundary.guard(() => placeOf(propertyOf(args[1], 'targetCallback')), null)
+    return registeringAt(place, (): unknown => Reflect.apply(register, this, args))
   }
 }
 

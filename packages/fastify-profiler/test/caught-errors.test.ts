@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { graphqlDriver } from '../features/exceptions/caught-elsewhere.ts'
+import { linesOf } from './drivers/driver-app.ts'
 import { makeFolder } from './folder.ts'
 import { profiledApp } from './profiled-app.ts'
 
@@ -26,6 +27,11 @@ const core = {
   },
   interceptors: {
     'interceptors-consumer.js': 'exports.InterceptorsConsumer = class { intercept(...args) { return args[4]() } }',
+  },
+  router: {
+    'router-explorer.js': `exports.RouterExplorer = class {
+      applyCallbackToRouter(app, { path, targetCallback }) { app.get(path, () => targetCallback()) }
+    }`,
   },
   guards: { 'guards-consumer.js': 'exports.GuardsConsumer = class { tryActivate() { return true } }' },
 }
@@ -165,4 +171,22 @@ t.test('a query that a controller of Nest returns unsent is not sent by the prof
   await profileOf('/')
   t.equal(results[0], query)
   t.equal(sent, 0)
+})
+
+t.test('a route of Nest is defined in its controller, and others where they are registered', async t => {
+  const { app, profileOf } = await watchedApp(t)
+  const targetCallback = () => 'found' // finds an order
+  call('router/router-explorer', 'RouterExplorer', 'applyCallbackToRouter', app, { path: '/orders', targetCallback })
+  app.get('/', async () => 'home') // goes home
+  const lineOf = linesOf(import.meta.filename)
+  for (const [path, comment] of [
+    ['/orders', 'finds an order'],
+    ['/', 'goes home'],
+  ] as const) {
+    const { token } = await profileOf(path)
+    t.match((await app.profiler.find(token))?.routing.matched?.location, {
+      file: /caught-errors\.test\.ts$/,
+      line: lineOf(comment),
+    })
+  }
 })

@@ -1,5 +1,6 @@
-import { utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -220,6 +221,22 @@ t.test('a problem names original lines, of many compiled files and after one of 
   compile(first, 'afterwards.ts')
   utimesSync(first, 1, 1)
   t.equal((await places())[0], `run (${join(directory, 'afterwards.ts')}:2:1)`)
+})
+
+t.test('a file in one of the folders of pnpm is named as npm would have installed it', async t => {
+  const root = makeFolder()
+  const folder = join(root, 'node_modules/.pnpm/painter@1.2.3_ink@2.0.0/node_modules/painter')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'paint.cjs'), "exports.paint = () => { throw new Error('no ink') }")
+  const app = await profiledApp(t, { root, directory: join(root, 'profiles') })
+  app.get('/', () => createRequire(root)(join(folder, 'paint.cjs')).paint())
+  await app.inject('/')
+  for (const accept of ['text/html', 'text/markdown']) {
+    t.match(
+      await pageOf(app, 'latest?panel=exception', accept),
+      /at exports\.paint \(node_modules\/painter\/paint\.cjs:1:31\)/,
+    )
+  }
 })
 
 t.test("an untrusted client gets the application's own response, with a token", async t => {

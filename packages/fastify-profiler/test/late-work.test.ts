@@ -102,6 +102,24 @@ t.test('what begins or fails after the profile is stored is added to it', async 
   t.equal((await app.profiler.search({})).total, 7, 'each has one profile')
 })
 
+t.test('late statements that differ in the values in their texts are one shape', async t => {
+  const answers = new EventEmitter()
+  const { app, ask } = await lateApp(
+    {
+      asks: async () => {
+        await pool.query('select sleep 1')
+        void once(answers, 'stored').then(async () => {
+          for (const id of [7, 8, 9]) await pool.query(`select one from museums where id = ${id}`)
+        })
+      },
+    },
+    t,
+  )
+  const token = await ask('/asks')
+  answers.emit('stored')
+  t.match(await pageThatSays(app, `${token}?panel=database`, /queries: 4/), 'queries: 4 (of 2 shapes)')
+})
+
 t.test('what comes late is masked with the secrets of its request, and hostile values do no harm', async t => {
   const answers = new EventEmitter()
   const hostile = Object.defineProperty(new Error('odd'), 'message', {

@@ -156,6 +156,22 @@ t.test('a loop through a function has its line and the line that calls it', asyn
   t.match(found?.locations, [{ line: lineOf('finds a hall') }, { line: lineOf('calls for halls') }])
 })
 
+t.test('a loop through a promise made by hand has the line that calls for the promise', async t => {
+  const findShop = async (id: number) =>
+    await new Promise<unknown>((resolve, reject) => {
+      ask('select * from shops where id = $1', id).then(resolve, reject) // finds a shop
+    })
+  const loop = async () => {
+    await askForSeveralTables()
+    for (const id of ids(6)) {
+      await findShop(id) // calls for shops
+    }
+  }
+  const [found] = await repetitionsOf(loop)
+  t.match(found?.locations, [{ line: lineOf('finds a shop') }, { line: lineOf('calls for shops') }])
+  t.equal(found?.locations.length, 2)
+})
+
 /** Shows that "ask" only passes statements on. */
 async function askForSeveralTables(): Promise<void> {
   await ask('select * from museums')

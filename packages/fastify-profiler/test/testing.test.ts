@@ -217,7 +217,9 @@ t.test('a database library that is not watched is named, and no check of queries
 t.test('code that connects to the port of a database is named if nothing watches it, as in a bundle', async t => {
   const app = await profiledApp(t)
   app.get('/bundled', async () => {
-    connect(1433, '127.0.0.1').on('error', () => {})
+    connect(1433, '127.0.0.1')
+      .on('error', () => {})
+      .write('select 1')
   })
   const profile = await profileOf(app, '/bundled')
   const says = /testing\.test\.\w+ connects to port 1433 and is not watched: queries that it sends are missing\./
@@ -229,6 +231,14 @@ t.test('code that connects to the port of a database is named if nothing watches
     failureOf(() => expectProfile(profile).noLoops()),
     says,
   )
+})
+
+t.test('a probe of the port of a database is not named: it sends nothing', async t => {
+  const app = await profiledApp(t)
+  app.get('/probe', async () => {
+    connect(27017, '127.0.0.1').on('error', () => {})
+  })
+  t.strictSame((await profileOf(app, '/probe')).unseen?.filter(({ what }) => what === 'queries') ?? [], [])
 })
 
 t.test('a request that takes too long fails with the calls that took longest', async t => {

@@ -5,6 +5,7 @@ import type { Boundary } from '../guard.ts'
 import type { RequestSecrets } from '../mask/request-secrets.ts'
 import type { Exception, Profile, Query } from '../profile.ts'
 import { Recorder, type RecorderParts } from '../watch/recorder.ts'
+import { statementShape } from '../statement-shape.ts'
 import type { RequestIdentity } from '../watch/request-identity.ts'
 import type { ProfileStore } from './profile-store.ts'
 import { rewrite } from './profile-writer.ts'
@@ -150,7 +151,7 @@ function addPart(profile: Profile, { database, exceptions = [], http, logs = [] 
     all.failed += failed
     all.rows += rows
     all.waited = Math.max(all.waited, waited)
-    all.shapes = Math.max(all.shapes, shapes, new Set(all.queries.map(({ sql }) => sql)).size)
+    all.shapes = Math.max(all.shapes, shapes, new Set(all.queries.map(({ sql }) => statementShape(sql))).size)
   }
   if (http != null) {
     const all = (profile.http ??= { ...http, count: 0, failed: 0, calls: [] })

@@ -150,9 +150,12 @@ export interface Place {
 /** For a page that names no lines of code. */
 export const noPlace: Place = { root: '', editorUrl: null }
 
-/** The path of a file, relative to the application's folder if it is inside. */
+/** Where pnpm keeps a package: node_modules/.pnpm/pg@8.23.1/node_modules/pg. */
+const pnpmFolder = /(?<=^node_modules\/|\/node_modules\/)\.pnpm\/[^/]+\/node_modules\//
+
+/** The path of a file, relative to the application's folder if it is inside, and without the folders of pnpm. */
 function shortFile(file: string, root: string): string {
-  return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file
+  return (file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file).replace(pnpmFolder, '')
 }
 
 /** A location as text: src/routes/version.ts:12. */

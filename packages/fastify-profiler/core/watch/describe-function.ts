@@ -67,8 +67,22 @@ export function nameOf(subject: AnyFunction): string {
 const framesSearched = 24
 const framework = /[\\/]node_modules[\\/](?:fastify|avvio|fastify-plugin)[\\/]/
 
+/** Where the application has what is registered while this is set. */
+let siteHint: Location | null = null
+
+/** Makes a call that registers what is at this place, which is on no stack. */
+export function registeringAt<Result>(place: Location | null, call: () => Result): Result {
+  siteHint = place
+  try {
+    return call()
+  } finally {
+    siteHint = null
+  }
+}
+
 /** Finds where the application called `below`: the first frame outside Fastify and the profiler. */
 export function registrationSite(below: AnyFunction): Location | null {
+  if (siteHint !== null) return siteHint
   for (const site of captureSites(below, framesSearched)) {
     const name = site.getFileName()
     if (typeof name !== 'string') continue

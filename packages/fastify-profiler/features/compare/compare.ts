@@ -26,7 +26,7 @@ import {
   type StatementPair,
 } from './comparison.ts'
 import { isSameRoute } from './comparison-text.ts'
-import { statementShape } from '../queries/statement-shape.ts'
+import { statementShape } from '../../core/statement-shape.ts'
 
 /** Two items that belong together, or one without a counterpart. */
 interface Match<Item> extends Pair<Item> {

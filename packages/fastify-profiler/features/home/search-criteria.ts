@@ -3,7 +3,7 @@ import { cut } from '../../core/view/units.ts'
 import { readWords, unknownFilters } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 import { METHODS } from 'node:http'
-import { statementShape } from '../queries/statement-shape.ts'
+import { statementShape } from '../../core/statement-shape.ts'
 
 /** What a parameter of a search takes. */
 interface SearchForm<Value> {

@@ -20,7 +20,7 @@ import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
 import { repetitionTexts } from './remedy.ts'
 import { readStatement } from './statement.ts'
-import { statementShape } from './statement-shape.ts'
+import { statementShape } from '../../core/statement-shape.ts'
 
 /** The queries that one line sent with one statement, in one transaction or outside of any. */
 interface QueryGroup {

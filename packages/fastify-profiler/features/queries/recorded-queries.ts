@@ -26,7 +26,7 @@ import { keptParameters, type Room } from '../request/known-values.ts'
 import { maskQuery } from './bound-values.ts'
 import { mostShapes, type RecordedQuery, Repetitions } from './repetitions.ts'
 import { readStatement } from './statement.ts'
-import { statementShape } from './statement-shape.ts'
+import { statementShape } from '../../core/statement-shape.ts'
 
 /** Shorter waits, in milliseconds, are not worth telling apart from their queries. */
 const shortestWait = 0.05

@@ -3,7 +3,7 @@ import { attempt, isObject, propertyOf, textOf } from '../../core/foreign-value.
 import { type ConnectionWait, type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
 import type { OpenSpan } from '../../core/watch/recorder.ts'
 import { remedyOf, rolesIn } from './remedy.ts'
-import { readShape } from './statement-shape.ts'
+import { readShape } from '../../core/statement-shape.ts'
 import { readStatement } from './statement.ts'
 
 /** One query of a request, as its driver told of it. */

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { captureSites, isProfilerFile, pathOf } from '../../../core/call-site.ts'
 import type { PageSources, RunningFeature } from '../../../core/feature.ts'
-import { type AnyFunction, attempt, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import { type AnyFunction, attempt, isObject, listOf, propertyOf, setMethod } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
 import type { Unseen } from '../../../core/profile.ts'
 import { type Dependent, dependentsIn, unwatchedLibraries } from '../unwatched.ts'
@@ -61,12 +61,14 @@ export function installDrivers(): void {
 /** The ports of databases, to which only libraries connect: one that is not watched is unknown, or bundled. */
 const databasePorts = new Set([1433, 3306, 5432, 6379, 27017])
 
-/** Called with what connects to the port of a database and is not watched. */
+/** Called with what sends something to the port of a database and is not watched. */
 const strangerListeners = new Set<(file: string, port: number) => void>()
 const framesSearched = 16
 
 function watchedSocket(connect: AnyFunction): AnyFunction {
-  return function watched(this: unknown, ...args: unknown[]): unknown {
+  return function watched(this: Socket, ...args: unknown[]): unknown {
+    // It resets the socket's own `write`.
+    const result: unknown = Reflect.apply(connect, this, args)
     driverBoundary.guard(() => {
       // Options, alone or in the list that Node makes of arguments, or the port itself.
       const first: unknown = listOf(args[0])[0] ?? args[0]
@@ -75,10 +77,22 @@ function watchedSocket(connect: AnyFunction): AnyFunction {
       const files = captureSites(watched, framesSearched).map(site => pathOf(site.getFileName() ?? ''))
       const file = files.find(file => /^(?!node:).*[\\/]/.test(file) && !isProfilerFile(file))
       if (file === undefined || watchedPackages.has(nameOf(file))) return
-      for (const listen of strangerListeners) listen(file, port)
+      whenWritten(this, () => {
+        for (const listen of strangerListeners) listen(file, port)
+      })
     }, undefined)
-    return Reflect.apply(connect, this, args)
+    return result
   }
+}
+
+/** Tells of the first write. A socket that sends nothing only finds out whether the server is there. */
+function whenWritten(socket: Socket, tell: () => void): void {
+  const { write } = socket
+  setMethod(socket, 'write', function written(this: unknown, ...args: unknown[]): unknown {
+    if (socket.write === written) setMethod(socket, 'write', write)
+    driverBoundary.guard(tell, undefined)
+    return Reflect.apply(write, this, args)
+  })
 }
 
 /** Watches the libraries that an application has loaded, and tells of those that nothing watches. */

@@ -1,4 +1,4 @@
-import { remember } from '../../core/bounds.ts'
+import { remember } from './bounds.ts'
 
 /** A value in a statement with its cast: a text, a placeholder, or a number. */
 const values =
