@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { SiteClosedHttpError } from '../src/errors/http-errors.ts'
+import { limitLifetime } from '../src/http/lifetime.ts'
 import { type Closure, closureOf } from '../src/records/closure.ts'
 import { signInPath } from './access.ts'
 import { passed, refused } from './checks.ts'
@@ -40,6 +41,13 @@ async function validity(app: FastifyInstance) {
     done(refused(request, 'validity', new SiteClosedHttpError(describe(closure), closure, signInPath(request))))
   })
 
+  app.addHook('onSend', function limitCaching(request, reply, payload, done) {
+    const { closure, license } = request
+    if (closure !== null) reply.header('cache-control', 'no-store')
+    else if (license !== null && license.valid_until !== null) limitLifetimeOf(reply, license.valid_until)
+    done(null, payload)
+  })
+
   app.decorateRequest('closure', null)
 }
 
@@ -52,6 +60,14 @@ function describe(closure: Closure): string {
     case 'ended':
       return `This site closed on ${closure.since.toUTCString()}.`
   }
+}
+
+/** Keeps caches from showing a page after the site has closed. */
+function limitLifetimeOf(reply: FastifyReply, end: Date): void {
+  const stated = reply.getHeader('cache-control')
+  if (stated === undefined) return
+  const seconds = Math.max(0, Math.floor((end.getTime() - Date.now()) / 1000))
+  reply.header('cache-control', limitLifetime(String(stated), seconds))
 }
 
 export default fp(validity, {

@@ -262,7 +262,7 @@ const preparingPatience = 2000
 let isSubscribed = false
 
 /** Subscribes all features, for all profilers of the process. */
-export function subscribeOnce(): void {
+function subscribeOnce(): void {
   if (isSubscribed) return
   isSubscribed = true
   for (const { subscribe } of features) driverBoundary.guard(() => subscribe?.(), undefined)

@@ -7,10 +7,7 @@ import { watcherOf } from './core/package-version.ts'
 import type { ProfileStore } from './core/store/profile-store.ts'
 import { whenListening } from './core/watch/arrival.ts'
 import { environmentOptions, isProduction, type ProfilerOptions, storeOf } from './options.ts'
-import { install, type Profiler, subscribeOnce } from './profiler.ts'
-
-// Modules that are loaded before the first application may keep a method of a library, as promisify does.
-if (!isOff()) subscribeOnce()
+import { install, type Profiler } from './profiler.ts'
 
 // Fastify publishes this at the end of its constructor, before any code of the application.
 subscribe('fastify.initialization', message => {
@@ -36,12 +33,8 @@ function adopt(app: FastifyInstance): void {
   }
 }
 
-function isOff(): boolean {
-  return isProduction() && !/[^\s,]/.test(process.env.FASTIFY_PROFILER_ALLOW ?? '')
-}
-
 function reasonAgainst(app: FastifyInstance): string | null {
-  if (isOff()) {
+  if (isProduction() && !/[^\s,]/.test(process.env.FASTIFY_PROFILER_ALLOW ?? '')) {
     return (
       'Profiling is off because NODE_ENV is production. ' +
       'To turn it on, list the addresses that may see profiles in FASTIFY_PROFILER_ALLOW.'

@@ -13,7 +13,6 @@ export interface Backlog {
 /** Keeps the unanswered requests of one connection within limits until its responses are sent. */
 export class Connection {
   readonly #socket: Socket
-  readonly #setTimeout: Socket['setTimeout']
   readonly #backlog: Backlog
   /** In order, each until it is sent and its request is read. */
   readonly #answers: ServerResponse[] = []
@@ -33,12 +32,7 @@ export class Connection {
 
   constructor(socket: Socket, backlog: Backlog) {
     this.#socket = socket
-    this.#setTimeout = socket.setTimeout.bind(socket)
     this.#backlog = backlog
-    // Node would start and stop a timer for each response, which costs 4 to 9 % of a small request. Silent connections
-    // get theirs from limitSilence.
-    socket.setTimeout = (timeout, callback) =>
-      socket.timeout || callback !== undefined ? this.#setTimeout(timeout, callback) : socket
     socket.once('close', () => {
       this.#backlog.size -= this.#held.splice(0).length
       abandon(this.#answers.splice(0))
@@ -112,15 +106,9 @@ export class Connection {
     }
   }
 
-  /**
-   * Closes the connection after this many silent milliseconds, during a request and between two. Called every few
-   * seconds. Node resets the timer with the next request or response.
-   */
-  limitSilence({ connectionTimeout, keepAliveTimeout }: { connectionTimeout: number; keepAliveTimeout: number }): void {
-    if (this.#socket.timeout) return
-    this.#settle()
-    if (this.#answers.at(-1)?.writableFinished === false) this.#setTimeout(connectionTimeout)
-    else if (this.#isIdle) this.#setTimeout(keepAliveTimeout)
+  /** Closes the connection after this many silent milliseconds of a request. Node resets this after the response. */
+  limitSilence(timeout: number): void {
+    if (this.#answers.at(-1)?.writableFinished === false && !this.#socket.timeout) this.#socket.setTimeout(timeout)
   }
 
   /** Stops reading until resume(). */
@@ -151,7 +139,7 @@ export class Connection {
 
   /** Closes the connection unless a request is pending or partly sent. */
   endIdle(): void {
-    if (this.#isIdle) this.#socket.destroySoon()
+    if (this.underWay === 0 && this.#socket.bytesRead === this.#bytesAtRest) this.#socket.destroySoon()
   }
 
   /** Closes the connection unless a whole request is pending and the client has read on since the last call. */
@@ -195,11 +183,6 @@ export class Connection {
   #rest(): void {
     this.#bytesAtRest = this.#socket.bytesRead
     if (this.#isEnding) this.#socket.destroySoon()
-  }
-
-  /** Whether no request is pending or partly sent. */
-  get #isIdle(): boolean {
-    return this.underWay === 0 && this.#socket.bytesRead === this.#bytesAtRest
   }
 
   get #mayRead(): boolean {

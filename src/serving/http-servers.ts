@@ -20,7 +20,7 @@ export type HttpServersOptions = Partial<Timeouts & ClosingTimes>
 
 /** Sets the limits of one app's Node servers, two if it listens on "localhost". */
 export class HttpServers {
-  readonly #timeouts: Timeouts
+  readonly #timeouts: Omit<Timeouts, 'connectionTimeout'>
   readonly #closingTimes: ClosingTimes
   readonly #servers = new Set<Server>()
   readonly #connections = new OpenConnections()
@@ -28,11 +28,13 @@ export class HttpServers {
   #isClosing = false
 
   constructor({ lameDuck = 0, ...options }: HttpServersOptions = {}) {
-    const { patience, ...timeouts } = { ...limits, ...options }
+    const { patience, connectionTimeout, ...timeouts } = { ...limits, ...options }
     this.#timeouts = timeouts
     this.#closingTimes = { lameDuck, patience }
+    // Closes connections that are silent during a request. With `server.timeout` Node would start a timer for each
+    // request, which costs 0.4 to 0.7 µs of CPU of a small request's 13: `npm run -w bench timeouts`.
     this.#checking = setInterval(() => {
-      for (const connection of this.#connections.all()) connection.limitSilence(timeouts)
+      for (const connection of this.#connections.all()) connection.limitSilence(connectionTimeout)
     }, timeouts.connectionsCheckingInterval).unref()
   }
 

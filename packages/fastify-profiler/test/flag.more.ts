@@ -63,21 +63,6 @@ for (const [name, { file, head }] of Object.entries(kinds)) {
   })
 }
 
-t.test('a method that is taken from a library before there is an application is watched', async t => {
-  const source = `import { promisify } from 'node:util'
-import pg from 'pg'
-import Fastify from 'fastify'
-const query = promisify(pg.Client.prototype.query).bind(new pg.Client())
-const app = Fastify()
-app.get('/', async () => await query('select 1'))
-await app.listen({ port: 0, host: '127.0.0.1' })
-tell(await profileOf(await get(app.listeningOrigin, '/')))
-await app.close()`
-  const library = 'exports.Client = class Client { query (text, done) { setImmediate(done, null, { rowCount: 1 }) } }'
-  const files = { 'package.json': '{}', 'node_modules/pg/index.js': library }
-  t.match((await run(t, source, { files })).told, [{ database: { queries: [{ sql: 'select 1', rows: 1 }] } }])
-})
-
 /** Answers one request and tells its profile. */
 const once = `
 app.get('/', async function greet ({ log }) { log.info('greeted'); return 'hello' })

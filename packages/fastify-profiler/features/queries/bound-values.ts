@@ -240,17 +240,23 @@ export function maskQuery(sql: string, parameters: readonly unknown[]): Harmless
   const { values, unbound, isHarmless } = boundValues(sql)
   if (isHarmless) return { sql, parameters, secrets: [] }
   const kept = [...parameters]
+  const [first] = parameters
+  const named: Record<string, unknown> = isRecord(first) ? { ...first } : {}
+  // T-SQL takes @Name and @name for one.
+  const keys = new Map(Object.keys(named).map(key => [key.toLowerCase(), key]))
   const secrets: string[] = []
   let harmless = ''
   let at = 0
   let expression: readonly string[] | null = null
   let names: readonly string[] = []
   const areAllSecret = unbound.some(column => isSensitiveField(column, ''))
-  for (const { parameter, from, to, columns } of values) {
+  for (const { parameter: placeholder, from, to, columns } of values) {
+    const parameter = typeof placeholder === 'string' ? keys.get(placeholder.toLowerCase()) : placeholder
+    if (parameter === undefined) continue
     // A question mark without a parameter is an operator.
     if (typeof parameter === 'number' && parameter >= parameters.length) continue
-    const value = parameter === null ? literalValue(sql.slice(from, to)) : parameterOf(kept, parameter)
-    if (typeof parameter === 'string' && value === undefined) continue
+    const bound: unknown = typeof parameter === 'string' ? named[parameter] : parameters[parameter ?? -1]
+    const value = parameter === null ? literalValue(sql.slice(from, to)) : bound
     const text = String(value)
     // The values of one expression have the same columns, and there may be thousands of both.
     if (columns !== expression) names = [...decisiveNames((expression = columns))]
@@ -260,17 +266,13 @@ export function maskQuery(sql: string, parameters: readonly unknown[]): Harmless
       harmless += `${sql.slice(at, from)}'${masked}'`
       at = to
     } else if (typeof parameter === 'string') {
-      kept[0] = { ...Object(kept[0]), [parameter]: masked }
+      named[parameter] = masked
+      kept[0] = named
     } else {
       kept[parameter] = masked
     }
   }
   return { sql: harmless + sql.slice(at), parameters: kept, secrets }
-}
-
-function parameterOf(parameters: readonly unknown[], key: number | string): unknown {
-  if (typeof key === 'number') return parameters[key]
-  return isRecord(parameters[0]) && Object.hasOwn(parameters[0], key) ? parameters[0][key] : undefined
 }
 
 /** The values of a query that are so improbable that other occurrences must be the same secret. */

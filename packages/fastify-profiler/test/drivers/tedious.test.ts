@@ -23,7 +23,8 @@ t.teardown(async () => {
 })
 
 const system = 'mssql'
-const sql = 'select one from users where id = @id and password = @p'
+// SQL Server takes @P and @p for one.
+const sql = 'select one from users where id = @id and password = @P'
 const prepared = [
   { system, sql: `prepare ${sql}`, parameters: [], location: { line: lineOf('prepared') } },
   { sql, parameters: [{ id: 7, p: '[masked]' }], rows: 1, location: { line: lineOf('executed') } },
