@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import fp from 'fastify-plugin'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { LicenseNotFoundHttpError, NotAdmittedHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
-import { pathOf, queryOf } from '../src/http/request.ts'
+import { isLocal, pathOf, queryOf } from '../src/http/request.ts'
 import { acceptsTokens } from './bearer.ts'
 import type {} from './firewall.ts'
 import { passed, refused, tell } from './checks.ts'
@@ -29,7 +29,7 @@ async function access(app: FastifyInstance) {
       if (request.routeOptions.config.license === 'optional') {
         return done(passed(request, 'access', ({ domain }) => `"${domain}" has no license, and the route needs none.`))
       }
-      return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, request)))
+      return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, isLocal(request))))
     }
     if (!license.protected) return done(passed(request, 'access', () => `"${license.name}" is open to everybody.`))
     if (request.routeOptions.config.access === 'public') {

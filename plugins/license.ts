@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { type Entities, type License, longestDomain } from '../src/entities.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
 import { normaliseHost } from '../src/http/host.ts'
+import { isLocal } from '../src/http/request.ts'
 import { checkWith, passed } from './checks.ts'
 
 declare module 'fastify' {
@@ -27,7 +28,7 @@ async function license(app: FastifyInstance) {
 
   app.decorateRequest('license', null)
   app.decorateRequest('requireLicense', function requireLicense() {
-    if (this.license === null) throw new LicenseNotFoundHttpError(this.domain, this)
+    if (this.license === null) throw new LicenseNotFoundHttpError(this.domain, isLocal(this))
     return this.license
   })
 }

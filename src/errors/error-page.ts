@@ -61,12 +61,12 @@ function renderAround(status: number, { locale, name }: SiteOfError, advice: Adv
 }
 
 function renderAdvice({ remedy = toTheFrontPage, hint }: Advice, words: VisitorWords): Markup {
-  return html`${renderHint(hint?.())}
+  return html`${hint && renderHint(hint)}
       ${remedy && html`<p><a href="${remedy.href}">${textOf(remedy, words)}</a></p>`}`
 }
 
-function renderHint(hint: Hint | undefined): Markup | undefined {
-  return hint && html`<p>${hint.text}</p>${hint.commands.map(command => html`<p><code>${command}</code></p>`)}`
+function renderHint({ text, commands }: Hint): Markup {
+  return html`<p>${text}</p>${commands.map(command => html`<p><code>${command}</code></p>`)}`
 }
 
 function textOf({ text }: Remedy, words: VisitorWords): string {

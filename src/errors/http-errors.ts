@@ -1,5 +1,4 @@
 import { channel } from 'node:diagnostics_channel'
-import { type Client, isLocal } from '../http/request.ts'
 import type { VisitorWords } from '../pages/visitor-words.ts'
 import { program } from '../program.ts'
 import type { Closure } from '../records/closure.ts'
@@ -23,7 +22,7 @@ export interface HttpErrorOptions extends ErrorOptions {
   headers?: HttpHeaders
   /** Default: a link to the front page. Null if no page helps. */
   remedy?: Remedy | null
-  hint?: (() => Hint | undefined) | undefined
+  hint?: Hint | undefined
   /** Extension members of the problem document (RFC 9457, section 3.2). */
   members?: Record<string, unknown>
 }
@@ -49,8 +48,7 @@ export class HttpError extends ExpectedError {
   readonly statusCode: number
   readonly headers: HttpHeaders
   readonly remedy: Remedy | null | undefined
-  /** Only called for a page. */
-  readonly hint: (() => Hint | undefined) | undefined
+  readonly hint: Hint | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
 
   constructor(statusCode: number, message: string, options: HttpErrorOptions = {}) {
@@ -139,12 +137,9 @@ export class NotFoundHttpError extends HttpError {
 }
 
 export class LicenseNotFoundHttpError extends NotFoundHttpError {
-  /** @param client tells the operator what to do if it is on this machine */
-  constructor(domain: string, client: Client) {
-    super(`No license found for "${domain}".`, {
-      remedy: null,
-      hint: () => (isLocal(client) ? howToLicense(domain) : undefined),
-    })
+  /** @param isLocal whether the client is on this machine, and so may be the operator */
+  constructor(domain: string, isLocal: boolean) {
+    super(`No license found for "${domain}".`, { remedy: null, hint: isLocal ? howToLicense(domain) : undefined })
   }
 }
 

@@ -56,10 +56,8 @@ const loopback = /^(?:::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/
 /** Headers that proxies add to the requests that they forward. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
 
-export type Client = Pick<FastifyRequest, 'ip' | 'headers'>
-
 /** Whether a request comes from this machine itself, as far as its address and headers tell. */
-export function isLocal({ ip, headers }: Client): boolean {
+export function isLocal({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): boolean {
   return loopback.test(ip) && !proxyHeaders.some(name => name in headers)
 }
 
