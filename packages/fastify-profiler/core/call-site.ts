@@ -170,7 +170,7 @@ export function callersAbove(line: Location, below: object & ((...args: never[])
   return index === -1 ? [] : places.slice(index + 1)
 }
 
-/** Whether a frame calls `new Promise` with a function of the application, which makes the call in its place. */
+/** Whether a frame only creates a promise whose executor, a function of the application, makes the call. */
 function onlyPromises(sites: readonly NodeJS.CallSite[], index: number): boolean {
   const [executor, promise] = [sites[index - 2], sites[index - 1]]
   const isPromise = promise?.isConstructor() === true && promise.getFunctionName() === 'Promise'

@@ -71,7 +71,10 @@ function recordException(next: AnyFunction): AnyFunction {
   }
 }
 
-/** Called for each route at the start, when looking for a line delays no request. The adapter is on the stack then. */
+/**
+ * Called for each route at the start, when looking for a line delays no request. The stack then names Nest's adapter
+ * instead of the controller.
+ */
 function locateController(register: AnyFunction): AnyFunction {
   return function located(this: object, ...args: unknown[]): unknown {
     const place = driverBoundary.guard(() => placeOf(propertyOf(args[1], 'targetCallback')), null)

@@ -113,7 +113,8 @@ t.test(
     const home = await pageOf(app, '')
     t.match(home, /GET \/broken: GET no:\*: 3 reads, 3 misses/)
     t.match(home, /GET \/changing: GET no:\*: each read missed/)
-    t.notMatch(home, /GET \/(?:banned|cold|warm|each\S+): GET/)
+    // A busy machine may block the event loop.
+    t.notMatch(home, /GET \/(?:banned|cold|warm|each\S+): (?!The event loop was blocked)/)
     t.match(home, /GET \/greeting: preHandler greet\d? is registered twice/)
   },
 )

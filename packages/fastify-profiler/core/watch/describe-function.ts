@@ -67,10 +67,10 @@ export function nameOf(subject: AnyFunction): string {
 const framesSearched = 24
 const framework = /[\\/]node_modules[\\/](?:fastify|avvio|fastify-plugin)[\\/]/
 
-/** Where the application has what is registered while this is set. */
+/** The place that registrationSite returns while this is set. */
 let siteHint: Location | null = null
 
-/** Makes a call that registers what is at this place, which is on no stack. */
+/** Makes a call that registers a function of this place, which no stack tells. */
 export function registeringAt<Result>(place: Location | null, call: () => Result): Result {
   siteHint = place
   try {

@@ -241,7 +241,8 @@ export function maskQuery(sql: string, parameters: readonly unknown[]): Harmless
   if (isHarmless) return { sql, parameters, secrets: [] }
   const kept = [...parameters]
   const [first] = parameters
-  const named: Record<string, unknown> = isRecord(first) ? { ...first } : {}
+  const hasNames = isRecord(first) && values.some(({ parameter }) => typeof parameter === 'string')
+  const named: Record<string, unknown> = hasNames ? { ...first } : {}
   // T-SQL takes @Name and @name for one.
   const keys = new Map(Object.keys(named).map(key => [key.toLowerCase(), key]))
   const secrets: string[] = []

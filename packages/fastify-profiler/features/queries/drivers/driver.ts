@@ -5,7 +5,7 @@ import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../cor
 import { driverBoundary } from '../../../core/guard.ts'
 import type { ExplainClient } from '../../../core/feature.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
-import { currentRecorder } from '../../../core/watch/current-recorder.ts'
+import { currentRecorder, recorderScope } from '../../../core/watch/current-recorder.ts'
 import { beginQuery, beginWait, inThisScope, type QueryCall } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 
@@ -255,5 +255,26 @@ export function watchedConnect(connect: AnyFunction, countsOf: (pool: object) =>
     const hasCallback = followCallback(args, (_error, connection) => end(connection))
     const result: unknown = Reflect.apply(connect, this, args)
     return hasCallback || !(result instanceof Promise) ? result : followPromise(result, end, () => end(null))
+  }
+}
+
+/** Makes calls that belong to no request, such as what a pool asks a connection for itself. */
+export function outsideRequests(method: AnyFunction): AnyFunction {
+  return function called(this: object, ...args: unknown[]): unknown {
+    return recorderScope.exit((): unknown => Reflect.apply(method, this, args))
+  }
+}
+
+/** What the pool of a client counts, if it is of the library tarn. */
+export function tarnCounts(client: object): PoolCounts {
+  const pool = propertyOf(client, 'pool')
+  const free = numberIn(pool, 'numFree')
+  const after = numberIn(pool, 'idleTimeoutMillis')
+  return {
+    open: numberIn(pool, 'numUsed') + numberIn(pool, 'numPendingCreates') + free,
+    free,
+    most: numberIn(pool, 'max'),
+    waiting: numberIn(pool, 'numPendingAcquires'),
+    closing: after > 0 && numberIn(pool, 'min') === 0 ? { option: 'idleTimeoutMillis', after } : null,
   }
 }

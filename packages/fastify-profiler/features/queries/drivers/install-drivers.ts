@@ -67,7 +67,7 @@ const framesSearched = 16
 
 function watchedSocket(connect: AnyFunction): AnyFunction {
   return function watched(this: Socket, ...args: unknown[]): unknown {
-    // It resets the socket's own `write`.
+    // First, because connect() resets the socket's own `write`.
     const result: unknown = Reflect.apply(connect, this, args)
     driverBoundary.guard(() => {
       // Options, alone or in the list that Node makes of arguments, or the port itself.

@@ -1,9 +1,15 @@
 import { type AnyFunction, isFunction, listOf, propertyOf } from '../../../core/foreign-value.ts'
-import type { PoolCounts } from '../../../core/profile.ts'
-import { recorderScope } from '../../../core/watch/current-recorder.ts'
 import { lineOfBuilder, rememberBuilder } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { classItself, type Driver, numberIn, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
+import {
+  classItself,
+  type Driver,
+  outsideRequests,
+  replaceMethod,
+  tarnCounts,
+  watchedConnect,
+  watchedMethod,
+} from './driver.ts'
 
 /** Knex sends a query when it is awaited, where its caller is lost: the caller is the line that begins to build it. */
 export const knexDriver: Driver = {
@@ -14,34 +20,14 @@ export const knexDriver: Driver = {
     if ('queryBuilder' in prototype && 'runner' in prototype) {
       for (const name of ['queryBuilder', 'raw', 'schemaBuilder']) replaceMethod(prototype, name, watchedMake)
       replaceMethod(prototype, 'runner', watchedRun)
-      replaceMethod(prototype, 'acquireConnection', acquire => watchedConnect(acquire, countsOf))
-      replaceMethod(prototype, 'acquireRawConnection', unwatched)
+      replaceMethod(prototype, 'acquireConnection', acquire => watchedConnect(acquire, tarnCounts))
+      // It asks each new connection for its version, within the wait of a request.
+      replaceMethod(prototype, 'acquireRawConnection', outsideRequests)
     }
     if ('queryArray' in prototype) {
       replaceMethod(prototype, 'query', query => watchedMethod(query, { read, rowsIn: () => null }))
     }
   },
-}
-
-/** For what a pool asks a connection for itself, within a request: Knex wants to know each new one's version. */
-export function unwatched(method: AnyFunction): AnyFunction {
-  return function called(this: object, ...args: unknown[]): unknown {
-    return recorderScope.exit((): unknown => Reflect.apply(method, this, args))
-  }
-}
-
-/** What pools by the library tarn count. */
-export function countsOf(client: object): PoolCounts {
-  const pool = propertyOf(client, 'pool')
-  const free = numberIn(pool, 'numFree')
-  const after = numberIn(pool, 'idleTimeoutMillis')
-  return {
-    open: numberIn(pool, 'numUsed') + numberIn(pool, 'numPendingCreates') + free,
-    free,
-    most: numberIn(pool, 'max'),
-    waiting: numberIn(pool, 'numPendingAcquires'),
-    closing: after > 0 && numberIn(pool, 'min') === 0 ? { option: 'idleTimeoutMillis', after } : null,
-  }
 }
 
 function watchedMake(make: AnyFunction): AnyFunction {

@@ -1,14 +1,21 @@
 import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { type Driver, prototypeOf, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
-import { countsOf, unwatched } from './knex.ts'
+import {
+  type Driver,
+  outsideRequests,
+  prototypeOf,
+  replaceMethod,
+  tarnCounts,
+  watchedConnect,
+  watchedMethod,
+} from './driver.ts'
 
-/** tedious, which sends, and mssql on it, which knows the caller. Only mssql has channels, without parameters. */
+/** tedious sends the queries, and mssql on it knows their caller. mssql's own channels tell no parameters. */
 export const tediousDriver: Driver = {
   packages: ['tedious', 'mssql'],
   patch(exports) {
     const connection = prototypeOf(exports, 'Connection')
-    // The classes below those that send have the same names, and methods that only check.
+    // mssql's inner module exports `driver`, and classes of the same names whose methods only check.
     const mssql = propertyOf(exports, 'driver') === undefined ? exports : null
     const request = prototypeOf(mssql, 'Request')
     const pool = prototypeOf(mssql, 'ConnectionPool')
@@ -26,9 +33,9 @@ export const tediousDriver: Driver = {
     watch(request, '_execute', ([name], self) => readProcedure(String(name), self))
     watch(request, '_bulk', ([table]) => asked(requests.execBulkLoad + String(propertyOf(table, 'path'))))
     replaceMethod(request, '_setCurrentRequest', watchedCurrent)
-    replaceMethod(pool, 'acquire', acquire => watchedConnect(acquire, countsOf))
+    replaceMethod(pool, 'acquire', acquire => watchedConnect(acquire, tarnCounts))
     // Its pool asks each connection whether it is alive.
-    for (const name of ['_acquire', 'release']) replaceMethod(pool, name, unwatched)
+    for (const name of ['_acquire', 'release']) replaceMethod(pool, name, outsideRequests)
   },
 }
 
