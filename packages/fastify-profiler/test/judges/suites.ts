@@ -158,7 +158,7 @@ async function run(folder: string, files: readonly string[], flags: readonly str
   // Parts of a test are reported before the test.
   let parts: Result[] = []
   for (const { passed, file, name, line, nesting } of ends) {
-    const place = relative(join(folder, 'test'), file)
+    const place = file && relative(join(folder, 'test'), file)
     let key = `${place}:${line} ${nesting} ${name}`
     while (tests.has(key)) key += ' again'
     const result = { passed, file: place, name, test: name }
@@ -190,7 +190,7 @@ async function endsOfFiles(folder: string, files: readonly string[], flags: read
 async function endsOfCommand(folder: string, command: string, env: NodeJS.ProcessEnv) {
   const child = spawn(command, { cwd: folder, env, shell: true, stdio: ['ignore', 'pipe', 'ignore'] })
   const printed = await text(child.stdout)
-  return [...printed.matchAll(/^( *)(not )?ok \d+ (?:- )?(.*)$/gm)].map(([, indent = '', not, name = '']): TestEnd => {
+  return [...printed.matchAll(/^( *)(not )?ok \d+ (?:- )?(.*?)(?: # time=.*)?$/gm)].map(([, indent = '', not, name = '']): TestEnd => {
     return { passed: not === undefined, file: '', name, line: 0, nesting: indent.length }
   })
 }
