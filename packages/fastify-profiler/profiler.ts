@@ -18,7 +18,7 @@ import { ProfileWriter } from './core/store/profile-writer.ts'
 import type { Configuration } from './core/store/store-directory.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from './core/summary.ts'
 import { AnswerDiagnostics } from './core/view/debug-answer.ts'
-import { profilerRoutes, refuseOtherMethods } from './core/view/profiler-routes.ts'
+import { declaringMethods, profilerRoutes, refuseOtherMethods } from './core/view/profiler-routes.ts'
 import { makeViewContext } from './core/view/view-context.ts'
 import type { ViewerAccess } from './core/view/viewer-access.ts'
 import { watchArrivals, whenListening } from './core/watch/arrival.ts'
@@ -145,10 +145,11 @@ export class Profiler {
     const exchanges = this.#exchanges
     // Viewing profiles adds no lines to the application's log.
     const logLevel = 'warn'
+    const methods = declaringMethods(app)
     hideMethods(app, application)
     registerUnnoticed(app, application, () => {
       refuseOtherMethods(app, base, access)
-      app.register(profilerRoutes, { ...this.#sources, access, logLevel })
+      app.register(profilerRoutes, { ...this.#sources, access, logLevel, methods })
     })
     // For the command line, which runs on the same machine.
     whenListening(app, (origin, socket) => {

@@ -430,6 +430,26 @@ t.test("onRoute hooks see the application's own options for each route, and none
   t.same(names, ['ofRoute', 'validation', 'added', 'given'])
 })
 
+t.test("an application's own addHook and get are not called for the profiler's pages", async t => {
+  const app = bareApp(t)
+  // As a preloaded module does that is told of each new instance.
+  await profiler(app, { directory: makeFolder() })
+  const calls: unknown[] = []
+  for (const name of ['addHook', 'get'] as const) {
+    const method = app[name]
+    Object.assign(app, {
+      [name](this: FastifyInstance, ...args: unknown[]): unknown {
+        calls.push(args[0])
+        return Reflect.apply(method, this, args)
+      },
+    })
+  }
+  app.addHook('onSend', async () => {})
+  app.get('/', async () => 'answer')
+  t.equal((await app.inject('/_profiler/')).statusCode, 200)
+  t.same(calls, ['onSend', '/'])
+})
+
 t.test('onRoute and onRegister hooks from before the profiler are not called for its pages', async t => {
   const callsOf = async (isProfiled: boolean) => {
     const calls: string[] = []

@@ -1,15 +1,26 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
-import { attempt, propertyOf, whenThere } from '../foreign-value.ts'
+import { type AnyFunction, attempt, propertyOf, setMethod, whenThere } from '../foreign-value.ts'
 import { pathOfUrl } from '../request-target.ts'
 import { pathOptions } from '../watch/known-routes.ts'
 import { pageGuard, statusCodeOf, takeText } from './page-guard.ts'
 import { features, type PageSources } from '../feature.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
+/** The methods that declare the pages. */
+const declaring = ['addContentTypeParser', 'addHook', 'get', 'post', 'removeAllContentTypeParsers', 'setErrorHandler'] as const
+
+type DeclaringMethods = readonly (readonly [name: string, method: AnyFunction])[]
+
 interface ProfilerRoutesOptions extends PageSources {
   access: ViewerAccess
+  methods: DeclaringMethods
+}
+
+/** Taken early, because an application may replace its methods, such as in a test that counts its calls. */
+export function declaringMethods(app: FastifyInstance): DeclaringMethods {
+  return declaring.map(name => [name, app[name]])
 }
 
 /** Bytes of a form. */
@@ -17,6 +28,7 @@ const formMost = 1000
 
 /** The profiler's pages, in one context: Fastify runs and names onReady hooks differently where contexts are nested. */
 export async function profilerRoutes(app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
+  for (const [name, method] of options.methods) setMethod(app, name, method)
   app.addHook('onRequest', pageGuard(options.access))
   app.setErrorHandler(function profilerFailed(error, request, reply) {
     const statusCode = statusCodeOf(error)
