@@ -34,7 +34,7 @@ async function caching(app: FastifyInstance) {
 
 /** Replaces the option `privacy`, whose hook costs 2 % of a small request because it looks up "Cache-control". */
 function cacheControlFor({ statusCode }: FastifyReply): string {
-  return statusCode >= 200 && statusCode < 300 ? 'private, no-cache' : 'no-store'
+  return (statusCode >= 200 && statusCode < 300) || statusCode === 304 ? 'private, no-cache' : 'no-store'
 }
 
 /** Whether the client already has this response (RFC 9110, section 13.1.2). */

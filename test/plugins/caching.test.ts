@@ -30,6 +30,7 @@ async function routes(app: FastifyInstance) {
   )
   app.get('/gone', async (_request, reply) => reply.code(410).etag('"1"').send('gone'))
   app.get('/moved', async (_request, reply) => reply.redirect('/'))
+  app.get('/unchanged', async (_request, reply) => reply.code(304).send())
   app.post('/', async (_request, reply) => reply.etag('"1"').send('posted'))
 }
 
@@ -86,6 +87,11 @@ const asked: Record<string, [url: string, condition: string, expected: object, o
     '/public',
     '',
     { headers: { 'cache-control': 'public, max-age=60', expires: 'Thu, 01 Jan 1970 00:00:00 GMT' } },
+  ],
+  "a route's own 304 leaves the client its copy": [
+    '/unchanged',
+    '',
+    { statusCode: 304, headers: { 'cache-control': 'private, no-cache' } },
   ],
   'an unsuccessful answer is not stored': ['/gone', '', { headers: { 'cache-control': 'no-store' } }],
   'a redirect is not stored': ['/moved', '', { headers: { 'cache-control': 'no-store' } }],
