@@ -154,8 +154,7 @@ const translations: Record<string, typeof english> = { de: german, fr: french }
 /** The words of the admin pages in a language, or in English. */
 export function wordsOf(locale: string) {
   const words = wordsFor(locale, translations, english)
-  const own = names[words.language] ?? {}
-  const name = (text: string) => own[text] ?? text
+  const name = (text: string) => names[text]?.[words.language] ?? text
   return {
     ...words,
     /** The name of a kind, a field or a choice. In English if there is no other. */
@@ -167,7 +166,7 @@ export function wordsOf(locale: string) {
     },
     /** The description of a kind or a field. */
     say(text: string): Content {
-      return descriptions[words.language]?.[text] ?? this.quote(forPeople(text))
+      return descriptions[text]?.[words.language] ?? this.quote(forPeople(text))
     },
     /** A sentence that is always in English. */
     quote(text: string): Content {
