@@ -40,12 +40,8 @@ const findings: Record<Authentication['finding'], Sentence> = {
   'user deleted': 'The user of the session cookie no longer exists.',
 }
 
-interface FirewallOptions {
-  cookieSecrets: CookieSecrets
-}
-
 /** Sets request.user for requests with an API token or the cookie of a valid session. */
-async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
+async function firewall(app: FastifyInstance, { cookieSecrets }: { cookieSecrets: CookieSecrets }) {
   const { users, memberships, endedSessions } = app.entities
   app.checks.set('firewall', 'Firewall')
   const tokens = new SessionTokens(cookieSecrets)

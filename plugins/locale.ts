@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
+import type { Config } from '../src/config.ts'
 import type { Language } from '../src/entities.ts'
 import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
 import { checkWith, passed, type Sentence } from './checks.ts'
@@ -16,13 +17,11 @@ declare module 'fastify' {
   }
 }
 
-interface LocaleOptions {
-  /** For requests without a license, and licenses without languages. */
-  defaultLocale: string
-}
-
-/** Sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. */
-async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
+/**
+ * Sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. The default is for requests
+ * without a license, and licenses without languages.
+ */
+async function locale(app: FastifyInstance, { defaultLocale }: Pick<Config, 'defaultLocale'>) {
   const { languages } = app.entities
   app.checks.set('locale', 'Locale')
 

@@ -21,14 +21,10 @@ declare module 'fastify' {
   }
 }
 
-interface SessionCookieOptions {
-  cookieSecrets: CookieSecrets
-}
-
 const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto' } as const
 
 /** Lets a reply set, renew and delete the session cookie. */
-async function sessionCookies(app: FastifyInstance, { cookieSecrets }: SessionCookieOptions) {
+async function sessionCookies(app: FastifyInstance, { cookieSecrets }: { cookieSecrets: CookieSecrets }) {
   const tokens = new SessionTokens(cookieSecrets)
 
   app.decorateReply(

@@ -31,12 +31,8 @@ const credentials = {
 
 const query = { type: 'object', properties: { next: { type: 'string' } } }
 
-interface LoginOptions {
-  limits: SignInLimits
-}
-
 /** GET /login shows the form. POST /login takes the form or JSON, and signs in. */
-export default async function login(app: FastifyInstance, { limits }: LoginOptions) {
+export default async function login(app: FastifyInstance, { limits }: { limits: SignInLimits }) {
   await takeForms(app, { email: text => isEmail(normaliseEmail(text)) })
 
   app.get<{ Querystring: { next?: string } }>(

@@ -41,12 +41,8 @@ function newPasswordWith(proof: string, schema: object) {
   }
 }
 
-interface PasswordOptions {
-  limits: SignInLimits
-}
-
 /** GET and POST /password and /password/reset: users change their own password, by the old one or by a link. */
-export default async function password(app: FastifyInstance, { limits }: PasswordOptions) {
+export default async function password(app: FastifyInstance, { limits }: { limits: SignInLimits }) {
   await takeForms(app)
   changeRoutes(app, limits)
   resetRoutes(app, limits)
