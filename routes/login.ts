@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { nextPath } from '../src/http/next-path.ts'
 import { html } from '../src/pages/html.ts'
@@ -10,32 +11,23 @@ import { answerWithForm, bodyLimit, isForm, refuse, sendPage, takeForms, textOf 
 import type { SignInLimits } from './sign-in-limits.ts'
 import { renderFormPage, renderProblem, renderSession } from './site-view.ts'
 
-interface Credentials {
-  email: string
-  password: string
+const query = Type.Object({ next: Type.Optional(Type.String()) })
+
+const credentials = Type.Object({
+  email: Type.String({ maxLength: longestEmail, format: 'email' }),
+  password: Type.String({ minLength: 1, maxLength: longestPassword }),
   /** A form sends "on", JSON a boolean. */
-  remember?: boolean | 'on'
-  next?: string
-}
+  remember: Type.Optional(Type.Unsafe<boolean | 'on'>({ enum: [true, false, 'on'] })),
+  ...query.properties,
+})
 
-const credentials = {
-  type: 'object',
-  required: ['email', 'password'],
-  properties: {
-    email: { type: 'string', maxLength: longestEmail, format: 'email' },
-    password: { type: 'string', minLength: 1, maxLength: longestPassword },
-    remember: { enum: [true, false, 'on'] },
-    next: { type: 'string' },
-  },
-}
-
-const query = { type: 'object', properties: { next: { type: 'string' } } }
+type Credentials = Static<typeof credentials>
 
 /** GET /login shows the form. POST /login takes the form or JSON, and signs in. */
 export default async function login(app: FastifyInstance, { limits }: { limits: SignInLimits }) {
   await takeForms(app, { email: text => isEmail(normaliseEmail(text)) })
 
-  app.get<{ Querystring: { next?: string } }>(
+  app.get<{ Querystring: Static<typeof query> }>(
     '/login',
     { config: { access: 'public' }, schema: { querystring: query } },
     async function showLogin(request, reply) {

@@ -1,5 +1,6 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isNavigation, signInPath, unauthorized } from '../plugins/access.ts'
+import { type Static, Type } from 'typebox'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { BadRequestHttpError, ForbiddenHttpError, NotFoundHttpError } from '../src/errors/http-errors.ts'
 import { findReset, isPassword, replacePassword, useReset } from '../src/records/password-resets.ts'
@@ -16,30 +17,13 @@ import {
 } from './password-view.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
-/** A new password, typed twice. */
-interface NewPassword {
-  password: string
-  repeated_password: string
-}
-
-interface Change extends NewPassword {
-  current_password: string
-}
-
-interface Reset extends NewPassword {
-  token: string
-}
-
-const text = { type: 'string', minLength: 1 }
-
-/** The schema of a new password with what allows to set it. */
-function newPasswordWith(proof: string, schema: object) {
-  return {
-    type: 'object',
-    required: [proof, 'password', 'repeated_password'],
-    properties: { [proof]: schema, password: text, repeated_password: text },
-  }
-}
+const text = Type.String({ minLength: 1 })
+const newPassword = Type.Object({ password: text, repeated_password: text })
+const change = Type.Object({
+  current_password: Type.String({ minLength: 1, maxLength: longestPassword }),
+  ...newPassword.properties,
+})
+const reset = Type.Object({ token: text, ...newPassword.properties })
 
 /** GET and POST /password and /password/reset: users change their own password, by the old one or by a link. */
 export default async function password(app: FastifyInstance, { limits }: { limits: SignInLimits }) {
@@ -60,12 +44,12 @@ function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
     return sendPage(reply, renderPasswordForm(request, { user: userOf(request) }))
   })
 
-  app.post<{ Body: Change }>(
+  app.post<{ Body: Static<typeof change> }>(
     '/password',
     {
       config: { access: 'public', crossSite: 'refused' },
       bodyLimit,
-      schema: { body: newPasswordWith('current_password', { ...text, maxLength: longestPassword }) },
+      schema: { body: change },
       onRequest: [requireUser, limits.limitAddress],
       preHandler: async function limitOwnAccount(request) {
         await limits.limitAccount(request, userOf(request).email)
@@ -131,14 +115,14 @@ function resetRoutes(app: FastifyInstance, limits: SignInLimits): void {
     },
   )
 
-  app.post<{ Body: Reset }>(
+  app.post<{ Body: Static<typeof reset> }>(
     '/password/reset',
     {
       // The token in the body is what counts, so a cookie needs no protection. Browsers send "Origin: null" from a page
       // with "Referrer-Policy: no-referrer".
       config: { access: 'public', crossSite: 'accepted' },
       bodyLimit,
-      schema: { body: newPasswordWith('token', text) },
+      schema: { body: reset },
       onRequest: limits.limitAddress,
       onSend: hideToken,
       errorHandler: answerWithForm((problem, request, reply) =>
@@ -174,7 +158,7 @@ function hideToken(_request: FastifyRequest, reply: FastifyReply, payload: unkno
 }
 
 /** What is wrong with a new password, or undefined. */
-function problemOf({ password, repeated_password: repeated }: NewPassword): PasswordProblem | undefined {
+function problemOf({ password, repeated_password: repeated }: Static<typeof newPassword>): PasswordProblem | undefined {
   if (password !== repeated) return 'different'
   return isPassword(password) ? undefined : 'unfit'
 }
