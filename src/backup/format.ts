@@ -27,14 +27,11 @@ const header = Type.Object({
   /** When the records were read (ISO 8601). */
   time: Type.String(),
   /** The columns of each table. */
-  tables: Type.Record(Type.String(), Type.Unknown()),
+  tables: Type.Record(Type.String(), Type.Array(Type.String())),
 })
 
 /** The first line. */
 export const isHeader = guard(header)
-
-/** The columns of a table in the header. */
-export const areNames = guard(Type.Array(Type.String()))
 
 const recordLine = Type.Object({
   table: Type.String(),

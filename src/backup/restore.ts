@@ -8,8 +8,6 @@ import { type Line, linesOf } from '../byte-lines.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import { quote } from '../records/validation.ts'
 import {
-  areNames,
-  type Column,
   type Ending,
   flawOf,
   formatVersion,
@@ -146,10 +144,7 @@ async function skipBanner(lines: AsyncGenerator<Line, undefined>): Promise<Line>
 }
 
 /** A table of an export, with the columns that the export has. */
-interface ExportedTable {
-  name: string
-  columns: readonly Column[]
-}
+type ExportedTable = Pick<KeptTable, 'name' | 'columns'>
 
 /**
  * Reads the line that an export begins with.
@@ -165,11 +160,8 @@ function readHeader(
   tables: readonly KeptTable[],
   allSeries: readonly MigrationSeries[],
 ): Map<string, ExportedTable> {
-  const refuse: Refuse = reason => {
-    throw new RestoreRefusedError(line, reason)
-  }
-  if (!isOurs(value)) return refuse('The file is not an export of Portico.')
-  if (!isHeader(value)) return refuse('The line is not the header of an export.')
+  if (!isOurs(value)) refuse('The file is not an export of Portico.')
+  if (!isHeader(value)) refuse('The line is not the header of an export.')
   const { version, migration, site_migration: siteMigration, tables: exported } = value
   if (version !== formatVersion) {
     refuse(`The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`)
@@ -182,23 +174,22 @@ function readHeader(
     const example = quote(siteMigration)
     refuse(`The export is of an application with migrations that this one does not have, such as ${example}.`)
   }
-  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(name, columns, tables, refuse)]))
-}
+  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(name, columns)]))
 
-type Refuse = (reason: string) => never
+  function tableOf(name: string, columns: readonly string[]): ExportedTable {
+    const table = tables.find(table => table.name === name)
+    if (table === undefined) refuse(`There is no table ${quote(name)}.`)
+    const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
+    if (unknown !== undefined) refuse(`${name} has no column ${quote(unknown)}.`)
+    const missing = table.key.find(column => !columns.includes(column))
+    if (missing !== undefined) refuse(`The line leaves out the column ${missing} of ${name}.`)
+    // An older export has fewer columns, and the others get their defaults.
+    return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
+  }
 
-function tableOf(name: string, columns: unknown, tables: readonly KeptTable[], refuse: Refuse): ExportedTable {
-  const table = tables.find(table => table.name === name)
-  if (table === undefined) return refuse(`There is no table ${quote(name)}.`)
-  if (!areNames(columns)) return refuse(`The line has no list of the columns of ${name}.`)
-  const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
-  if (unknown !== undefined) refuse(`${name} has no column ${quote(unknown)}.`)
-  const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
-  if (repeated !== undefined) refuse(`The line has the column ${repeated} of ${name} twice.`)
-  const missing = table.key.find(column => !columns.includes(column))
-  if (missing !== undefined) refuse(`The line leaves out the column ${missing} of ${name}.`)
-  // An older export has fewer columns, and the others get their defaults.
-  return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
+  function refuse(reason: string): never {
+    throw new RestoreRefusedError(line, reason)
+  }
 }
 
 /**
