@@ -6,7 +6,6 @@ import { reasonOf } from '../src/errors/start-error.ts'
 import { CommandError } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The input of a command. */
 interface Input {
   chunks: AsyncIterable<Buffer | string>
   /** How much has been read, from 0 to 1, or undefined if the size is unknown. */
@@ -29,10 +28,8 @@ export async function openInput(file: string, { input }: Pick<Terminal, 'input'>
   }
 }
 
-/** The signals by which a command is ended. */
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** The codes of a disk that takes no more. */
 const diskFailures = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']
 
 /**

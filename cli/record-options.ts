@@ -27,7 +27,6 @@ export function optionsOf({ properties }: TObject) {
   )
 }
 
-/** The help on a schema's fields: one line per option. */
 export function describeFields({ properties }: TObject): string {
   const options = Object.entries(properties).map(
     ([field, schema]) => [optionOf(field), text(placeholderOf(schema), helpOf(schema))] as const,
@@ -63,7 +62,6 @@ export function readFields(schema: TObject, options: Readonly<Record<string, unk
   return values
 }
 
-/** Reads --limit. @throws {UsageError} */
 export function readLimit(limit: string): number {
   if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a whole number of at least 1.')
   return Number(limit)
@@ -85,7 +83,6 @@ export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: str
   return first
 }
 
-/** No records, if the word has a value that no record can have. */
 function noneIfUnfit(error: unknown): AnyRecord[] {
   if (error instanceof BadRequestHttpError) return []
   throw error
@@ -111,7 +108,6 @@ export async function findGroup(db: Kysely<Tables>, group: string, domain: strin
   return first.id
 }
 
-/** The options by which a kind's fields name records. */
 export function referenceOptions(kind: RecordKind) {
   const names = referencesOf(kind).flatMap(({ option, listOption, scope }) => [option, listOption, scope])
   return Object.fromEntries(
@@ -119,7 +115,6 @@ export function referenceOptions(kind: RecordKind) {
   )
 }
 
-/** The help on these options. */
 export function describeReferences(kind: RecordKind): string {
   return referencesOf(kind)
     .flatMap(({ field, option, listOption, to: { name, plural, knownBy }, scope }) => {

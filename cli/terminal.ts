@@ -58,7 +58,6 @@ export function endWithOutput(
   })
 }
 
-/** Whether a stream is a terminal. */
 export function isTerminal(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true
 }
@@ -110,7 +109,6 @@ export function listWriter({ output }: Terminal, json: boolean, columns: readonl
   }
 }
 
-/** A value as one line of text. */
 export function cellOf(value: unknown): string {
   // Records that did not come through the API may contain escape sequences, which the terminal would execute.
   return [value]
@@ -119,7 +117,6 @@ export function cellOf(value: unknown): string {
     .replace(/\p{Cc}+/gu, ' ')
 }
 
-/** Cuts a text that is too long. */
 export function cut(cell: string, width: number): string {
   return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell
 }
@@ -133,14 +130,10 @@ function widthOf(output: object): number {
 type Rows = readonly (readonly string[])[]
 
 const gap = '  '
-/** Columns that are never left out. */
 const fewestColumns = 3
-/** The room that a column should have. */
 const usualWidth = 12
-/** The narrowest that a column is cut to. */
 const narrowest = 8
 
-/** Renders rows as lines whose columns are as wide as their widest cells. */
 export function renderTable(rows: Rows): string[] {
   const widths = widthsOf(rows)
   return rows.map(

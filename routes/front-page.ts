@@ -15,7 +15,6 @@ interface Query {
   _locale?: unknown
 }
 
-/** One page of a license's museums, sorted by name. */
 interface MuseumPage {
   museums: readonly Museum[]
   /** The cursor of the previous page, or null on the first page. */
@@ -112,7 +111,6 @@ function renderMuseum({ name, url }: Museum) {
   return html`<li>${url === null ? name : html`<a rel="external" href="${url}">${name}</a>`}</li>`
 }
 
-/** Renders the links between the pages of museums, if there are several. */
 function renderPages(
   { previous, next }: MuseumPage,
   { cursor, _locale: chosen }: Query,

@@ -51,7 +51,6 @@ export default async function login(app: FastifyInstance, { limits }: { limits: 
   )
 }
 
-/** The handler of POST /login. */
 function signInWith({ database: { db }, entityCache }: FastifyInstance, { verifyPassword }: SignInLimits) {
   return async function signIn(request: FastifyRequest<{ Body: Credentials }>, reply: FastifyReply) {
     const { email, password, remember, next } = request.body
@@ -72,7 +71,6 @@ function signInWith({ database: { db }, entityCache }: FastifyInstance, { verify
   }
 }
 
-/** Sends the form, empty or as it was filled in. */
 function sendForm(request: FastifyRequest, reply: FastifyReply, form: LoginForm): FastifyReply {
   return sendPage(reply.varyOn('Cookie'), renderLoginPage(request, form))
 }
@@ -90,7 +88,6 @@ function sendFormAgain(problem: LoginProblem, request: FastifyRequest, reply: Fa
 interface LoginForm {
   /** The path of this site to go to after signing in. */
   next: string
-  /** The address that was entered before. */
   email?: string
   remember?: boolean
   problem?: LoginProblem

@@ -5,7 +5,6 @@ import { visitorWords } from '../src/pages/visitor-words.ts'
 import { longestPassword, shortestPassword } from '../src/sign-in/passwords.ts'
 import { renderProblem, renderSession, renderFormPage } from './site-view.ts'
 
-/** Why a password was not changed. */
 export type PasswordProblem = 'incomplete' | 'wrong' | 'different' | 'unfit' | 'tooMany'
 
 /** What the form is for: the password of the user who is signed in, or that of a link's user. */
@@ -56,7 +55,6 @@ export function renderPasswordChanged(request: FastifyRequest, { isSignedIn }: {
     : renderNotice(request, password.changed, password.signInAgain, { href: '/login', text: signIn })
 }
 
-/** Renders the page of a link that has been used, has expired or never existed. */
 export function renderLinkEnded(request: FastifyRequest): string {
   const { password, signIn } = visitorWords(request.locale)
   return renderNotice(request, password.ended, password.endedBy, { href: '/login', text: signIn })

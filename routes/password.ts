@@ -32,7 +32,6 @@ export default async function password(app: FastifyInstance, { limits }: { limit
   resetRoutes(app, limits)
 }
 
-/** GET and POST /password: users change their own password. */
 function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
   const { database, entityCache } = app
 
@@ -87,12 +86,10 @@ function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
   )
 }
 
-/** An onRequest hook that refuses requests without a session. */
 async function requireUser(request: FastifyRequest): Promise<void> {
   userOf(request)
 }
 
-/** @throws {UnauthorizedHttpError} if nobody is signed in */
 function userOf(request: FastifyRequest) {
   if (request.user !== null) return request.user
   throw unauthorized(request, 'Sign in to change your password.')
@@ -157,7 +154,6 @@ function hideToken(_request: FastifyRequest, reply: FastifyReply, payload: unkno
   done(null, payload)
 }
 
-/** What is wrong with a new password, or undefined. */
 function problemOf({ password, repeated_password: repeated }: Static<typeof newPassword>): PasswordProblem | undefined {
   if (password !== repeated) return 'different'
   return isPassword(password) ? undefined : 'unfit'

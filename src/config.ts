@@ -4,7 +4,6 @@ import { parseEnv } from 'node:util'
 import proxyAddr from '@fastify/proxy-addr'
 import { StartError } from './errors/start-error.ts'
 
-/** The settings of the server. */
 export interface Config {
   /** The port to listen on. 0 lets the system choose. */
   port: number
@@ -15,7 +14,6 @@ export interface Config {
   /** A postgres:// URL, or undefined for PGlite in dataDir. */
   databaseUrl: string | undefined
   dataDir: string
-  /** Whether NODE_ENV is production. */
   production: boolean
   /** Whether diagnostics are shown to clients in debugAllow, and outside of production to those on this machine. */
   debug: boolean
@@ -177,7 +175,6 @@ function isHost(value: string): boolean {
   return /^[^\s/]+$/.test(value)
 }
 
-/** Whether a text is the URL of a PostgreSQL database. */
 export function isPostgresUrl(value: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)
 }

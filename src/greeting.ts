@@ -3,13 +3,11 @@ import { normaliseHost } from './http/host.ts'
 import { program } from './program.ts'
 import { closureOf } from './records/closure.ts'
 
-/** How many sites are shown as links. */
 const mostLinks = 3
 
 /** The addresses at which a server answers requests to localhost. */
 const localAddresses = ['127.0.0.1', 'localhost', '0.0.0.0', '::1', '::']
 
-/** The parts of an app that the greeting reads. */
 type Greeter = Pick<FastifyInstance, 'database' | 'log' | 'landmarks'>
 
 /**

@@ -17,7 +17,6 @@ import { type Words, wordsOf } from './words.ts'
 interface ListOptions {
   /** The order unless another is asked for. Default: by what people know a record by. */
   sort?: string
-  /** The path that a record's name leads to. */
   pathFor?: (record: AnyRecord) => string | undefined
   /** A column besides those of the table. Default: the record's state, if it has any. */
   more?: { label: string; render: (words: Words, record: AnyRecord) => Content } | undefined
@@ -112,7 +111,6 @@ export default function listRoute(
   }
 }
 
-/** Texts of a query, by the names of their parameters. */
 type Query = Readonly<Record<string, string>>
 
 /** The parameters of a query that have a text. Those of a form that are empty ask for nothing. */

@@ -151,7 +151,6 @@ const french: typeof english = {
 
 const translations: Record<string, typeof english> = { de: german, fr: french }
 
-/** The words of the admin pages in a language, or in English. */
 export function wordsOf(locale: string) {
   const words = wordsFor(locale, translations, english)
   const name = (text: string) => names[text]?.[words.language] ?? text
@@ -159,12 +158,10 @@ export function wordsOf(locale: string) {
     ...words,
     /** The name of a kind, a field or a choice. In English if there is no other. */
     name,
-    /** The same as a heading. */
     title(text: string): string {
       const named = name(text)
       return named.charAt(0).toUpperCase() + named.slice(1)
     },
-    /** The description of a kind or a field. */
     say(text: string): Content {
       return descriptions[text]?.[words.language] ?? this.quote(forPeople(text))
     },

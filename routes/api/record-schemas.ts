@@ -126,7 +126,6 @@ function operation(verb: string, kind: RecordKind, object: string, description: 
   }
 }
 
-/** Says who may read these records. */
 function readersOf({ open, plural }: RecordKind): string {
   return open ? `Visitors see only the ${plural} of the site's license. Admins see all.` : 'For admins.'
 }
@@ -148,7 +147,6 @@ const ifNoneMatch = Type.Optional(
   }),
 )
 
-/** The request headers of a change or removal. */
 const changeHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({
@@ -214,7 +212,6 @@ function answer<Schema extends TSchema>(
   return { description, headers, content: { 'application/json': { schema, example } } }
 }
 
-/** An answer without content. */
 function emptyAnswer(description: string, headers: object = {}) {
   return { ...Type.Null(), description, headers }
 }
@@ -319,7 +316,6 @@ function missing({ name }: RecordKind) {
   return problem(404, `There is no such ${name}.`, `There is no ${name} ${exampleId}.`)
 }
 
-/** Another record has the same value of a unique field. */
 function taken({ name, constraints }: RecordKind) {
   const unique = Object.values(constraints).find(({ refersTo }) => refersTo === undefined)
   if (unique === undefined) return {}
@@ -338,7 +334,6 @@ const unreadable = {
   ...problem(415, 'The body is not JSON.', 'Unsupported Media Type'),
 }
 
-/** A field refers to a record that does not exist. */
 function dangling({ constraints }: RecordKind) {
   const reference = Object.values(constraints).find(({ refersTo }) => refersTo !== undefined)
   if (reference?.refersTo === undefined) return {}

@@ -65,7 +65,6 @@ export async function* exportRecords(
   }
 }
 
-/** Reads the last migration of each series that has any. */
 async function readMigrations(db: Kysely<Tables>, allSeries: readonly MigrationSeries[]): Promise<string[]> {
   const names: string[] = []
   for (const series of allSeries) {
@@ -117,14 +116,12 @@ function readable({ name, type }: Column): RawBuilder<unknown> {
   return type === 'bigint' ? sql`${column}::text as ${sql.id(name)}` : column
 }
 
-/** Counts the records of all tables. */
 async function countRecords(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<number> {
   const counts = tables.map(({ name }) => sql`(select count(*) from ${sql.table(name)})`)
   const { rows } = await sql<{ count: string }>`select ${sql.join(counts, sql` + `)} as count`.execute(db)
   return Number(rows[0]?.count)
 }
 
-/** Reads the next id of each table that has ids. */
 async function readNextIds(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<Record<string, string>> {
   const nextIds: Record<string, string> = {}
   for (const { table, name } of sequencesOf(tables)) {

@@ -62,7 +62,6 @@ export async function restoreRecords(
   }
 }
 
-/** Restores the lines of an export. @returns the number of records */
 async function restoreLines(
   db: Kysely<Tables>,
   series: readonly MigrationSeries[],
@@ -74,7 +73,6 @@ async function restoreLines(
   const exported = readHeader(first.number, parseLine(first), tables, series)
   const counts: Record<string, number> = {}
   let restored = 0
-  /** The rows that wait for an INSERT, and their table. */
   let rows: Row[] = []
   let table: ExportedTable | undefined
   let length = 0
@@ -246,14 +244,11 @@ async function readReferringTables(db: Kysely<Tables>, tables: readonly KeptTabl
   return names
 }
 
-/** A record of an export. */
 interface Row {
-  /** The number of its line. */
   line: number
   json: string
 }
 
-/** Inserts records with their ids. */
 async function insertRows(db: Kysely<Tables>, { name, columns }: ExportedTable, rows: readonly Row[]): Promise<void> {
   const list = sql.join(columns.map(({ name }) => sql.ref(name)))
   // JSON takes one parameter for any number of rows.

@@ -1,9 +1,7 @@
 import { EventEmitter } from 'node:events'
 
 interface AvailabilityEvents {
-  /** The database stopped answering. */
   lost: [cause: unknown]
-  /** The database answers again. */
   found: []
 }
 

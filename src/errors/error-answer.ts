@@ -21,7 +21,6 @@ type ErrorType = ReturnType<typeof errorForm>
 
 const problemHeaders = headersFor('application/problem+json')
 
-/** The headers that every error response of a type has. */
 const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'application/problem+json': problemHeaders,
   'application/json': problemHeaders,
@@ -30,10 +29,8 @@ const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'text/plain': headersFor('text/plain'),
 }
 
-/** The headers of a page in a language. */
 const pageHeadersIn = memoize(language => ({ ...headersOf['text/html'], 'content-language': language }), 200)
 
-/** The response to a request that failed. */
 export interface ErrorAnswer {
   statusCode: number
   headers: HttpHeaders

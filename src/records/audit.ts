@@ -104,7 +104,6 @@ export function auditOf(kinds: readonly RecordKind[]): RecordKind {
 
 type Values = Readonly<Record<PropertyKey, unknown>>
 
-/** What a line shows of a password or another secret that was written. */
 const newSecret = '(new)'
 
 const columns = sql`via, user_id, token_id, actor, "table", record_id, action, before, after`
@@ -264,7 +263,6 @@ function recordsOf(kind: Audited, ids: RawBuilder<unknown>): RawBuilder<unknown>
     where ${key} in (${ids}) order by ${key}`
 }
 
-/** The id of one of the records that recordsOf() selects. */
 function idOf(kind: Audited): RawBuilder<unknown> {
   return sql`${sql.ref(`records.${keyOf(kind)}`)}::bigint`
 }

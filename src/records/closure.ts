@@ -1,7 +1,6 @@
 /** Why a site is closed to everybody but admins. */
 export type Closure = { reason: 'asleep'; until: Date } | { reason: 'suspended' } | { reason: 'ended'; since: Date }
 
-/** The part of a license that says when its site is open. */
 export interface Validity {
   /** Null: it has always been valid. */
   readonly valid_from: Date | null

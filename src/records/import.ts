@@ -12,21 +12,17 @@ import { type RecordKind, referencesOf } from './record-kind.ts'
 /** Rows per INSERT, and about how many of their characters: an embedded database takes 64 MiB beside its server. */
 const batchSize = 5000
 const longestBatch = 8 * 1024 * 1024
-/** How many bad lines are listed. */
 const mostNamed = 50
 
 interface BadLine {
   line: number
-  /** What is wrong, as a sentence. */
   reason: string
 }
 
 /** Nothing was imported because some lines are invalid. */
 export class ImportRefusedError extends Error {
   override readonly name = 'ImportRefusedError'
-  /** The first of the bad lines. */
   readonly named: readonly BadLine[]
-  /** The number of bad lines. */
   readonly count: number
 
   constructor(named: readonly BadLine[], count: number) {
@@ -43,7 +39,6 @@ interface ImportOptions {
   isDryRun?: boolean
 }
 
-/** How many records were added and changed, or would be. */
 interface ImportOutcome {
   added: number
   changed: number
@@ -179,7 +174,6 @@ function namesIn(to: RecordKind, value: unknown, isList: boolean): string[] {
 
 type Refuse = (line: number, reason: string) => void
 
-/** The candidates whose references exist. The others are refused. */
 async function withKnownReferences(
   db: Kysely<Tables>,
   kind: RecordKind,

@@ -12,7 +12,6 @@ interface NewToken {
   hash: string
 }
 
-/** Makes an unguessable token. */
 export function makeToken(prefix = ''): NewToken {
   const bytes = randomBytes(32)
   return { text: prefix + bytes.toString('base64url'), hash: hashOf(bytes) }

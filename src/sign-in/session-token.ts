@@ -10,7 +10,6 @@ export function cookieSecretsOf([first, ...others]: readonly string[]): CookieSe
   return [first ?? randomBytes(32).toString('hex'), ...others]
 }
 
-/** The content of a session cookie. */
 export interface SessionToken {
   userId: string
   /** The session's random id. Renewed cookies keep it, so signing out ends all of them. */
@@ -19,7 +18,6 @@ export interface SessionToken {
   expires: number
   /** Whether the session outlives the browser's. */
   remembered: boolean
-  /** The fingerprint of the password hash at sign-in. */
   fingerprint: string
 }
 
@@ -31,12 +29,10 @@ const [idAt, expiresAt, sessionAt, fingerprintAt, signatureAt] = [1, 9, 15, 33, 
 /** 81 bytes are a multiple of three, so base64 has no unused bits and each token has exactly one spelling. */
 const form = /^[\w-]{108}$/
 
-/** The lifetime of a token in milliseconds. */
 export function lifetimeOf({ remembered }: Pick<SessionToken, 'remembered'>): number {
   return remembered ? lifetimes.remembered : lifetimes.session
 }
 
-/** Makes an unguessable id for a new session. */
 export function nameSession(): string {
   return randomBytes(fingerprintAt - sessionAt).toString('base64url')
 }

@@ -9,7 +9,6 @@ export interface LicenseData {
   domain: string
   /** found: in `row`. none: the domain has no license. failed: the lookup threw. unfinished: the request ended. */
   lookup: 'found' | 'none' | 'failed' | 'unfinished' | 'never'
-  /** Why the lookup ended so. */
   reason: string
   row: License | null
   /** Whether the license is valid now; null if there is none, or it was not checked. Profiles of 0.1.0 lack it. */
@@ -22,7 +21,6 @@ export interface LicenseData {
 
 interface CheckedValidity {
   isRefused: boolean
-  /** Why, as a sentence. */
   reason: string
 }
 
