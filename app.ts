@@ -136,7 +136,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     app.register(routeTable)
     app.register(vary)
     app.register(checksPlugin)
-    app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
+    app.register(metrics, { config })
     app.register(probes, { servers })
     app.register(site, { ...options, config })
     return await app

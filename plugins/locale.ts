@@ -58,21 +58,15 @@ async function locale(app: FastifyInstance, { defaultLocale }: Pick<Config, 'def
     const byCookie = inCookie && lookupLanguage(tags, [inCookie])
     if (byCookie) return chosen(request, byCookie, () => `${byCookie}, from the locale cookie.`)
     const byHeader = lookupLanguage(tags, languageRanges(request.headers['accept-language']))
-    return byHeader ? chosen(request, byHeader, fromHeader) : chosen(request, first, byDefault)
+    return byHeader
+      ? chosen(request, byHeader, ({ headers }) => `${byHeader}, from Accept-Language "${headers['accept-language']}".`)
+      : chosen(request, first, () => `${first}, the license's default: the request asks for none of its languages.`)
   }
 }
 
 function chosen(request: FastifyRequest, locale: string, reason: Sentence): undefined {
   request.locale = locale
   return passed(request, 'locale', reason)
-}
-
-function fromHeader({ locale, headers }: FastifyRequest): string {
-  return `${locale}, from Accept-Language "${headers['accept-language']}".`
-}
-
-function byDefault({ locale }: FastifyRequest): string {
-  return `${locale}, the license's default: the request asks for none of its languages.`
 }
 
 /** The _locale of a query, if it occurs once. */

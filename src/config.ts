@@ -40,8 +40,11 @@ const addresses = 'a comma-separated list of IP addresses, CIDR ranges, loopback
 const rangeNames = ['loopback', 'linklocal', 'uniquelocal']
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-const port = { accepts: isPort, expects: 'a port number from 0 to 65535' }
-const host = { accepts: isHost, expects: 'a host name or an IP address' }
+const port = {
+  accepts: (value: string) => /^\d{1,5}$/.test(value) && Number(value) <= 65535,
+  expects: 'a port number from 0 to 65535',
+}
+const host = { accepts: (value: string) => /^[^\s/]+$/.test(value), expects: 'a host name or an IP address' }
 
 const variables = {
   PORT: { default: '3000', ...port },
@@ -96,10 +99,11 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
   }
 
   const databaseUrl = read('DATABASE_URL')
+  const metricsPort = read('METRICS_PORT')
   const config: Config = {
     port: Number(read('PORT')),
     host: read('HOST'),
-    metricsPort: optionalPort(read('METRICS_PORT')),
+    metricsPort: metricsPort === '' ? undefined : Number(metricsPort),
     metricsHost: read('METRICS_HOST'),
     databaseUrl: databaseUrl === 'embedded' ? undefined : databaseUrl || undefined,
     dataDir: read('DATA_DIR'),
@@ -161,18 +165,6 @@ function listOf(value: string): string[] {
     .split(',')
     .map(item => item.trim())
     .filter(item => item !== '')
-}
-
-function isPort(value: string): boolean {
-  return /^\d{1,5}$/.test(value) && Number(value) <= 65535
-}
-
-function optionalPort(value: string): number | undefined {
-  return value === '' ? undefined : Number(value)
-}
-
-function isHost(value: string): boolean {
-  return /^[^\s/]+$/.test(value)
 }
 
 export function isPostgresUrl(value: string): boolean {

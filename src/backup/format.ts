@@ -137,13 +137,7 @@ export async function readKeptTables(db: Kysely<Tables>, ownKinds: readonly Reco
   })
 }
 
-interface Sequence {
-  table: string
-  column: string
-  name: string
-}
-
-export function sequencesOf(tables: readonly KeptTable[]): Sequence[] {
+export function sequencesOf(tables: readonly KeptTable[]) {
   return tables.flatMap(({ name: table, columns }) =>
     columns.flatMap(({ name: column, sequence }) => (sequence === null ? [] : [{ table, column, name: sequence }])),
   )

@@ -1,12 +1,7 @@
 import { EventEmitter } from 'node:events'
 
-interface AvailabilityEvents {
-  lost: [cause: unknown]
-  found: []
-}
-
 /** Tracks whether the database answers. */
-export class Availability extends EventEmitter<AvailabilityEvents> {
+export class Availability extends EventEmitter<{ lost: [cause: unknown]; found: [] }> {
   #loss: { cause: unknown } | null = null
 
   /** Whether the database answers, as far as the listener knows. */

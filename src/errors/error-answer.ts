@@ -119,7 +119,7 @@ function render(type: ErrorType, status: number, title: string, detail: string, 
     case 'text/html':
       return renderErrorPage(status, title, detail, advice)
     case 'text/plain':
-      return `${onOneLine(detail)}\n`
+      return `${detail.replace(/\p{Cc}+/gu, ' ')}\n`
     default:
       // A problem with its extension members (RFC 9457, section 3.2).
       return JSON.stringify({ type: 'about:blank', title, status, detail, ...advice?.members })
@@ -133,10 +133,6 @@ function headersFor(type: string): ErrorAnswer['headers'] {
     'x-content-type-options': 'nosniff',
     'content-type': `${type}; charset=utf-8`,
   }
-}
-
-function onOneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ')
 }
 
 /** Headers that describe another body or its transfer. */

@@ -39,11 +39,6 @@ interface ImportOptions {
   isDryRun?: boolean
 }
 
-interface ImportOutcome {
-  added: number
-  changed: number
-}
-
 /** Rolls the transaction of a dry run back. */
 const nothingIsKept = new Error('Nothing is kept.')
 
@@ -57,6 +52,7 @@ interface Candidate {
 /**
  * Adds many records in one transaction: all or none, with their lines in the audit.
  * @param onProgress called after each batch with the number of rows read so far
+ * @returns how many records were added and changed, or would be
  * @throws {ImportRefusedError} after the last row, if any row is invalid
  */
 export async function importRecords(
@@ -66,7 +62,7 @@ export async function importRecords(
   rows: AsyncIterable<ImportRow>,
   onProgress: (rows: number) => void,
   { update = false, isDryRun = false }: ImportOptions = {},
-): Promise<ImportOutcome> {
+) {
   const validate = validator(kind.create)
   const bad: BadLine[] = []
   let badLines = 0

@@ -60,14 +60,13 @@ export function licensePanel(verdicts: VerdictLog, reads: ReadLog): Panel<Licens
       row === null
         ? { label: 'License', value: `${lookup === 'none' ? 'none' : 'unknown'} for ${domain}`, tone: 'warning' }
         : { label: 'License', value: row.name, tone: 'neutral' },
-    view(data) {
-      const { domain, row, validity, reason, duration } = data
+    view({ domain, row, validity, reason, duration, outcome }) {
       return [
         {
           title: 'Lookup',
           pairs: [
             ['Domain', { value: domain }],
-            ['Loaded from', sourceOf(data)],
+            ['Loaded from', outcome === null ? 'not loaded' : sources[outcome]],
             ['Lookup time', formatDuration(duration)],
             ...(validity ? [['Validity', validity.reason] as const] : []),
           ],
@@ -101,8 +100,4 @@ function lookupOf(verdict: TimedVerdict | undefined, license: License | null): P
         reason: verdict.reason,
       }
   }
-}
-
-function sourceOf({ outcome }: LicenseData): string {
-  return outcome === null ? 'not loaded' : sources[outcome]
 }
