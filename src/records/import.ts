@@ -180,9 +180,8 @@ async function withKnownReferences(
   for (const { field, refersTo } of Object.values(kind.constraints)) {
     if (refersTo === undefined) continue
     const ids = [...new Set(known.flatMap(({ values }) => values[field] ?? []))]
-    const { rows } = await sql<{
-      id: string
-    }>`select id from ${sql.table(refersTo.table)} where id = any(${ids}::bigint[])`.execute(db)
+    const { rows } = await sql<{ id: string }>`
+      select id from ${sql.table(refersTo.table)} where id = any(${ids}::bigint[])`.execute(db)
     const existing = new Set<unknown>(rows.map(({ id }) => id))
     known = known.filter(({ line, values }) => {
       const missing = [values[field] ?? []]
@@ -304,11 +303,9 @@ function groupsByColumns({ links }: RecordKind, records: readonly { id: string; 
 }
 
 async function reserveIds(db: Kysely<Tables>, kind: RecordKind, count: number): Promise<string[]> {
-  const { rows } = await sql<{
-    id: string
-  }>`select nextval(pg_get_serial_sequence(${kind.table}, 'id')) as id from generate_series(1, ${count}::int)`.execute(
-    db,
-  )
+  const { rows } = await sql<{ id: string }>`
+    select nextval(pg_get_serial_sequence(${kind.table}, 'id')) as id
+    from generate_series(1, ${count}::int)`.execute(db)
   return rows.map(({ id }) => id)
 }
 
