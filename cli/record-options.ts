@@ -46,11 +46,7 @@ function placeholderOf(schema: TSchema): string {
   return type === 'array' ? '<id,id,…>' : `<${String(format ?? type)}${none}>`
 }
 
-/**
- * Reads fields from options and validates them.
- * @returns the fields that have an option
- * @throws {CommandError} if a value does not match the schema
- */
+/** Reads the fields that have an option. @throws {CommandError} if a value does not match the schema */
 export function readFields(schema: TObject, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(schema.properties)) {
@@ -67,10 +63,7 @@ export function readLimit(limit: string): number {
   return Number(limit)
 }
 
-/**
- * Finds a record by its id or by its kind's knownBy column.
- * @throws {CommandError} if there is no such record, or more than one
- */
+/** Finds a record by its id or by its kind's knownBy column. @throws {CommandError} if there is not exactly one */
 export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: string): Promise<AnyRecord> {
   const byId = formats.id.accepts(word) ? await readRecord(db, kind, word) : undefined
   if (byId !== undefined) return byId
@@ -129,11 +122,7 @@ export function describeReferences(kind: RecordKind): string {
     .join('')
 }
 
-/**
- * Finds the records that options name.
- * @returns the options with their ids
- * @throws {CommandError} if there is no such record, or more than one
- */
+/** Replaces options that name records by options with their ids. @throws {CommandError} as findRecord() does */
 export async function idsOf(
   db: Kysely<Tables>,
   kind: RecordKind,

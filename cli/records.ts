@@ -129,10 +129,7 @@ export function recordChange(kind: RecordKind): Command {
   })
 }
 
-/**
- * @param kinds all kinds of records, to find those that go with one
- * @param verb what removing one is called; ends in e
- */
+/** @param verb what removing one is called; ends in e */
 export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[], verb = 'remove'): Command {
   const capitalised = verb.replace(/^./, letter => letter.toUpperCase())
   return command({

@@ -172,13 +172,6 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + gap.length, -gap.length)
 }
 
-/**
- * Shows progress.
- * @param part from 0 to 1, or undefined if unknown
- * @param count the number of items done
- */
-type Show = (part: number | undefined, count: number) => void
-
 const barWidth = 30
 /** Between two updates of the progress, in milliseconds. */
 const interval = 100
@@ -186,13 +179,16 @@ const interval = 100
 /**
  * Shows the progress of a command that takes long on its terminal, and then its outcome with the time that it took.
  * @param items the items in words, such as "licenses"
- * @param act does the work, and returns the outcome as the beginning of a sentence and as JSON, or undefined for none
+ * @param act does the work, and returns the outcome as the beginning of a sentence and as JSON, or undefined for none.
+ * It shows the part that is done, from 0 to 1 or undefined if that is unknown, and the number of items.
  */
 export async function withProgress(
   terminal: Terminal,
   json: boolean,
   items: string,
-  act: (show: Show) => Promise<{ sentence: string; outcome: object } | undefined>,
+  act: (
+    show: (part: number | undefined, count: number) => void,
+  ) => Promise<{ sentence: string; outcome: object } | undefined>,
 ): Promise<void> {
   const { errors } = terminal
   const begun = performance.now()

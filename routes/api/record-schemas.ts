@@ -112,10 +112,7 @@ export function removeSchema(kind: RecordKind) {
   }
 }
 
-/**
- * Names an operation in the documentation.
- * @param object what it acts on: the kind's name or, for several records, its plural
- */
+/** @param object what the operation acts on: the kind's name or, for several records, its plural */
 function operation(verb: string, kind: RecordKind, object: string, description: string) {
   const number = object === kind.name ? 'one ' : ''
   return {

@@ -23,7 +23,6 @@ export class ExportRefusedError extends Error {
 
 /**
  * Exports everything that the application keeps, as of one moment, in constant memory.
- * @param ownKinds the kinds of records that an application adds to Portico's
  * @param onProgress called after each query with the progress from 0 to 1 and the number of records so far
  * @returns pieces of the export, each of one or more lines
  * @throws {ExportRefusedError} if the tables are newer than this program, or a record is too long to be restored

@@ -110,10 +110,7 @@ export interface Column {
   sequence: string | null
 }
 
-/**
- * Reads the tables of an export from the database's catalog, in an order in which they can be restored.
- * @param ownKinds the kinds of records that an application adds to Portico's
- */
+/** Reads the tables of an export from the database's catalog, in an order in which they can be restored. */
 export async function readKeptTables(db: Kysely<Tables>, ownKinds: readonly RecordKind[]): Promise<KeptTable[]> {
   const names = [...tablesOf(kinds), ...keptWithoutKind, ...tablesOf(ownKinds)]
   const { rows } = await sql<Column & { table: string; position: number | null }>`

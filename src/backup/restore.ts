@@ -34,7 +34,6 @@ const longestBanner = 10
 /**
  * Restores an export into an empty database, all or nothing, in constant memory. The demonstration records count as
  * nothing unless somebody changed them. The triggers of the tables tell running servers.
- * @param ownKinds the kinds of records that an application adds to Portico's
  * @param onProgress called after each INSERT with the number of records so far
  * @returns the number of records
  * @throws {RestoreRefusedError} if the database is not empty, or the export is damaged or of another program or version
@@ -146,9 +145,6 @@ type ExportedTable = Pick<KeptTable, 'name' | 'columns'>
 
 /**
  * Reads the line that an export begins with.
- * @param line its number
- * @param tables the tables of this database
- * @param allSeries the migrations of this program
  * @returns the tables of the export, by name
  * @throws {RestoreRefusedError} if it is not the header of an export, or of an export that is newer than this program
  */

@@ -23,10 +23,7 @@ export const migrationTables = [migrationTable, ownMigrationTable, seedTable]
 /** An arbitrary number: the advisory lock that a migrating process holds. */
 const lock = 7_078_414_223
 
-/**
- * The migrations of this program, in the order in which they are applied.
- * @param own what an application that is built on Portico adds
- */
+/** The migrations of this program and of the application built on it, in the order in which they are applied. */
 export function allSeriesWith(own: Migrations = {}): readonly MigrationSeries[] {
   return [
     { table: migrationTable, migrations },
@@ -78,6 +75,7 @@ async function apply(db: Kysely<Tables>, series: MigrationSeries): Promise<Newer
     const newer = newerOf(series, applied)
     const incompatible = incompatibleOf(newer)
     if (incompatible.length > 0) {
+      const advice = 'Start the newer version, or restore a backup from before the upgrade'
       throw new Error(`this version cannot run beside ${nameNewer(incompatible)}. ${advice}`)
     }
     const pending = Object.entries(series.migrations)
@@ -87,8 +85,6 @@ async function apply(db: Kysely<Tables>, series: MigrationSeries): Promise<Newer
     return newer
   })
 }
-
-const advice = 'Start the newer version, or restore a backup from before the upgrade'
 
 async function applyPending(
   db: Kysely<Tables>,

@@ -72,10 +72,6 @@ function headersFrom(error: Error): HttpHeaders {
   return 'headers' in error && error.headers !== noHeaders ? sendableHeaders(error.headers) : noHeaders
 }
 
-/**
- * @param accept the request's Accept header
- * @param site the site of the request, if it has one
- */
 export function answerError(error: Error, accept: string | undefined, site?: SiteOfError): ErrorAnswer {
   const statusCode = statusOf(error)
   if (error instanceof SiteClosedHttpError && site !== undefined && errorForm(accept) === 'text/html') {
