@@ -10,11 +10,6 @@ export type PasswordProblem = 'incomplete' | 'wrong' | 'different' | 'unfit' | '
 /** What the form is for: the password of the user who is signed in, or that of a link's user. */
 export type PasswordForm = { user: User } | { token: string }
 
-/** The problem in English, for clients that are no browsers. */
-export function describeProblem(problem: PasswordProblem): string {
-  return visitorWords('en').password[problem]
-}
-
 /** Renders the form. It works without JavaScript, and says to password managers which password is which. */
 export function renderPasswordForm(request: FastifyRequest, form: PasswordForm, problem?: PasswordProblem): string {
   const { locale } = request

@@ -3,12 +3,12 @@ import { isNavigation, signInPath, unauthorized } from '../plugins/access.ts'
 import { type Static, Type } from 'typebox'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { BadRequestHttpError, ForbiddenHttpError, NotFoundHttpError } from '../src/errors/http-errors.ts'
+import { visitorWords } from '../src/pages/visitor-words.ts'
 import { findReset, isPassword, replacePassword, useReset } from '../src/records/password-resets.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
 import { answerWithForm, bodyLimit, isForm, refuse, sendPage, takeForms, textOf } from './credential-form.ts'
 import {
-  describeProblem,
   type PasswordForm,
   type PasswordProblem,
   renderLinkEnded,
@@ -166,7 +166,7 @@ function refusePassword(
   reply: FastifyReply,
 ): FastifyReply {
   const ErrorClass = problem === 'wrong' ? ForbiddenHttpError : BadRequestHttpError
-  const error = new ErrorClass(describeProblem(problem))
+  const error = new ErrorClass(visitorWords('en').password[problem])
   return refuse(error, request, reply, () => sendFormAgain(problem, form, request, reply))
 }
 

@@ -65,8 +65,8 @@ export default function listRoute(
     const { cursor, ...first } = query
     const linkTo = (more: Query) => `${pathOf(kind)}?${new URLSearchParams({ ...first, ...more }).toString()}`
     const pages = [
-      ...(cursor === undefined ? [] : [[linkTo({}), words.firstPage] as const]),
-      ...(next === null ? [] : [[linkTo({ cursor: next }), words.next] as const]),
+      ...(cursor === undefined ? [] : [[linkTo({}), words.paging.first] as const]),
+      ...(next === null ? [] : [[linkTo({ cursor: next }), words.paging.next] as const]),
     ]
     return html`
         <p class="quiet" role="status">${words.total(total)}</p>
@@ -81,7 +81,7 @@ export default function listRoute(
           </tbody>
         </table></div>`
         }
-        ${pages.length > 0 && html`<nav aria-label="${words.pages}"><ul>${pages.map(([href, text]) => html`<li><a href="${href}">${text}</a></li>`)}</ul></nav>`}`
+        ${pages.length > 0 && html`<nav aria-label="${words.paging.pages}"><ul>${pages.map(([href, text]) => html`<li><a href="${href}">${text}</a></li>`)}</ul></nav>`}`
   }
 
   function renderHeading(words: Words, { name, label }: Field, sort: string, linkTo: (more: Query) => string): Markup {

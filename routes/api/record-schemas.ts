@@ -152,24 +152,6 @@ const changeHeaders = Type.Object({
   ),
 })
 
-/** The part of a list's query that selects a page. */
-const paging = {
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      maxLength: longestCursor,
-      description: 'The "next" of the previous page of this list, in the same order.',
-    }),
-  ),
-  _locale: Type.Optional(
-    Type.String({
-      description: 'The language of the answer, as on every page of a site. It does not translate records.',
-    }),
-  ),
-}
-
 /** The query of a list: its filters, its order and its page. */
 export function listQuery(kind: RecordKind) {
   return Type.Object(
@@ -182,7 +164,20 @@ export function listQuery(kind: RecordKind) {
           description: 'The field to sort by. A "-" in front sorts in descending order.',
         }),
       ),
-      ...paging,
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
+      ),
+      cursor: Type.Optional(
+        Type.String({
+          maxLength: longestCursor,
+          description: 'The "next" of the previous page of this list, in the same order.',
+        }),
+      ),
+      _locale: Type.Optional(
+        Type.String({
+          description: 'The language of the answer, as on every page of a site. It does not translate records.',
+        }),
+      ),
       total: Type.Optional(
         Type.Boolean({
           default: false,
