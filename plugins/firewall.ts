@@ -17,11 +17,7 @@ declare module 'fastify' {
 }
 
 /** A user who is signed in. */
-export interface User {
-  readonly id: string
-  readonly email: string
-  /** Whether the user may enter every protected site. */
-  readonly admin: boolean
+export interface User extends Omit<UserRecord, 'fingerprint'> {
   readonly groups: readonly Membership[]
 }
 

@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
+import type { Config } from '../config.ts'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { Availability } from './availability.ts'
 import { Changes } from './changes.ts'
@@ -33,10 +34,7 @@ export interface Database {
   close: () => Promise<void>
 }
 
-export interface DatabaseOptions {
-  /** A postgres:// URL, or undefined for PGlite in dataDir. */
-  databaseUrl: string | undefined
-  dataDir: string
+export interface DatabaseOptions extends Pick<Config, 'databaseUrl' | 'dataDir'> {
   /** What an application adds to Portico's migrations. */
   migrations?: Migrations | undefined
   /** What an application adds to the demonstration records. */
