@@ -88,23 +88,14 @@ function jsonLine(value: object): string {
  */
 export function listWriter({ output }: Terminal, json: boolean, columns: readonly string[], hasHeading = true) {
   let isHeadingDue = hasHeading
-  return writePage
-
-  /** @param below the lines below an item's row, for a width in characters */
-  function writePage<Item extends object>(
-    items: readonly Item[],
-    cellsOf: (item: Item) => readonly unknown[],
-    below: (item: Item, width: number) => string[] = () => [],
-  ): void {
+  return <Item extends object>(items: readonly Item[], cellsOf: (item: Item) => readonly unknown[]): void => {
     if (json) {
       output.write(items.map(jsonLine).join(''))
       return
     }
-    const width = widthOf(output)
     const cells = items.map(item => cellsOf(item).map(cellOf))
-    const [heading, ...rows] = renderTable(fitTable([columns, ...cells], width))
-    const lines = items.flatMap((item, index) => [rows[index], ...below(item, width).map(line => `${line}\n`)])
-    output.write([isHeadingDue ? heading : '', ...lines].join(''))
+    const [heading = '', ...rows] = renderTable(fitTable([columns, ...cells], widthOf(output)))
+    output.write([isHeadingDue ? heading : '', ...rows].join(''))
     isHeadingDue = false
   }
 }
@@ -115,10 +106,6 @@ export function cellOf(value: unknown): string {
     .flat()
     .join(',')
     .replace(/\p{Cc}+/gu, ' ')
-}
-
-export function cut(cell: string, width: number): string {
-  return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell
 }
 
 /** The columns of a terminal. Those that do not tell are as wide as they always were. */
@@ -160,7 +147,12 @@ function fitTable(rows: Rows, width: number): Rows {
     const widest = widths.indexOf(Math.max(...widths))
     widths[widest] = Math.max(...widths) - 1
   }
-  return kept.map(row => row.map((cell, column) => cut(cell, widths[column] ?? 0)))
+  return kept.map(row =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0
+      return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell
+    }),
+  )
 }
 
 function widthsOf(rows: Rows): number[] {

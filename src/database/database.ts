@@ -224,15 +224,11 @@ async function openPatiently(
 }
 
 /**
- * Opens and migrates a PostgreSQL database for a command that names it.
- * @param name for messages, which never show the URL: "The database of --to"
+ * Opens and migrates the PostgreSQL database that the option --to of a command names.
  * @throws {StartError} if it cannot be reached or migrated, or has another application's tables
  */
-export async function openNamedDatabase(
-  databaseUrl: string,
-  name: string,
-  series: readonly MigrationSeries[],
-): Promise<Database> {
+export async function openNamedDatabase(databaseUrl: string, series: readonly MigrationSeries[]): Promise<Database> {
+  const name = 'The database of --to'
   return { ...(await openPatiently(databaseUrl, defaultLimits, series, name, assertOwnTables)), series }
 }
 
