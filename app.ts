@@ -101,21 +101,13 @@ export interface AppOptions extends Additions {
  * @throws {StartError} if an option is wrong, or the database cannot be used
  */
 export async function buildApp(options: AppOptions = {}): Promise<FastifyInstance> {
-  const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0, onCreation } = options
-  const {
-    checks = [],
-    earlyChecks = [],
-    panels = [],
-    files,
-    migrations,
-    entities: makeOwn,
-    records: ownKinds = [],
-  } = options
+  const { config = readConfig({}), logger = false, lameDuck = 0 } = options
+  const { files, migrations, seeds, onCreation, panels = [], entities: makeOwn, records: own = [] } = options
   if (files !== undefined && !existsSync(files)) throw new StartError(`The folder of the files, ${files}, is missing.`)
-  assertDistinct(ownKinds)
+  assertDistinct(own)
   const settings = readSettings(options.settings, options.variables ?? {})
   // Not opened in a plugin: Fastify limits plugins to ten seconds, and migrating may take longer.
-  const database = options.database ?? (await openDatabase({ ...config, migrations, seeds: options.seeds, onCreation }))
+  const database = options.database ?? (await openDatabase({ ...config, migrations, seeds, onCreation }))
   // Imported on demand, so that production loads none of it.
   const debug = config.debug ? await import('./plugins/debug/index.ts') : undefined
 
@@ -140,13 +132,13 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     app.register(landmarks)
     app.register(databasePlugin, { database })
     app.register(entities, { makeOwn })
-    app.register(recordKinds, { own: ownKinds })
+    app.register(recordKinds, { own })
     app.register(routeTable)
     app.register(vary)
     app.register(checksPlugin)
-    app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
+    app.register(metrics, { config })
     app.register(probes, { servers })
-    app.register(site, { config, checks, earlyChecks, files, routes })
+    app.register(site, { ...options, config })
     return await app
   } catch (error) {
     await app.close()
@@ -154,16 +146,9 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
   }
 }
 
-interface SiteOptions {
-  config: Config
-  checks: readonly FastifyPluginAsync[]
-  earlyChecks: readonly FastifyPluginAsync[]
-  files: string | undefined
-  routes: FastifyPluginAsync
-}
-
 /** A request passes these plugins in this order. */
-async function site(app: FastifyInstance, { config, checks, earlyChecks, files, routes }: SiteOptions) {
+async function site(app: FastifyInstance, additions: Additions & { config: Config }) {
+  const { config, checks = [], earlyChecks = [] } = additions
   const cookieSecrets = cookieSecretsOf(config.cookieSecrets)
   app.register(securityHeaders)
   app.register(errors)
@@ -183,7 +168,7 @@ async function site(app: FastifyInstance, { config, checks, earlyChecks, files, 
   app.register(notFound)
   // After not-found, so that they cannot hide that a path has no route.
   for (const check of checks) app.register(shared(check))
-  app.register(application, { cookieSecrets, files, routes })
+  app.register(application, { ...additions, cookieSecrets })
 }
 
 /** A check that is not wrapped by fastify-plugin would apply to no route, and pass everybody. */
@@ -191,14 +176,9 @@ function shared(check: FastifyPluginAsync): FastifyPluginAsync {
   return Object.hasOwn(check, Symbol.for('skip-override')) ? check : fp(check)
 }
 
-interface ApplicationOptions {
-  cookieSecrets: CookieSecrets
-  files: string | undefined
-  routes: FastifyPluginAsync
-}
-
 /** Plugins and routes that unmatched requests never reach. */
-async function application(app: FastifyInstance, { cookieSecrets, files, routes }: ApplicationOptions) {
+async function application(app: FastifyInstance, additions: Additions & { cookieSecrets: CookieSecrets }) {
+  const { cookieSecrets, files, routes = applicationRoutes } = additions
   app.register(rememberMe)
   app.register(caching)
   const limits = signInLimits(app, cookieSecrets[0])

@@ -6,18 +6,12 @@ import { reasonOf } from '../src/errors/start-error.ts'
 import { CommandError } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The input of a command. */
-interface Input {
-  chunks: AsyncIterable<Buffer | string>
-  /** How much has been read, from 0 to 1, or undefined if the size is unknown. */
-  part: () => number | undefined
-}
-
 /**
  * Opens a file, or standard input if the file is "-".
+ * @returns its chunks, and how much of them has been read, from 0 to 1, or undefined if the size is unknown
  * @throws {CommandError} if the file cannot be read
  */
-export async function openInput(file: string, { input }: Pick<Terminal, 'input'>): Promise<Input> {
+export async function openInput(file: string, { input }: Pick<Terminal, 'input'>) {
   if (file === '-') return { chunks: input, part: () => undefined }
   try {
     const { size } = await stat(file)
@@ -29,10 +23,8 @@ export async function openInput(file: string, { input }: Pick<Terminal, 'input'>
   }
 }
 
-/** The signals by which a command is ended. */
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** The codes of a disk that takes no more. */
 const diskFailures = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']
 
 /**

@@ -27,7 +27,6 @@ export function optionsOf({ properties }: TObject) {
   )
 }
 
-/** The help on a schema's fields: one line per option. */
 export function describeFields({ properties }: TObject): string {
   const options = Object.entries(properties).map(
     ([field, schema]) => [optionOf(field), text(placeholderOf(schema), helpOf(schema))] as const,
@@ -47,11 +46,7 @@ function placeholderOf(schema: TSchema): string {
   return type === 'array' ? '<id,id,…>' : `<${String(format ?? type)}${none}>`
 }
 
-/**
- * Reads fields from options and validates them.
- * @returns the fields that have an option
- * @throws {CommandError} if a value does not match the schema
- */
+/** Reads the fields that have an option. @throws {CommandError} if a value does not match the schema */
 export function readFields(schema: TObject, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(schema.properties)) {
@@ -63,16 +58,12 @@ export function readFields(schema: TObject, options: Readonly<Record<string, unk
   return values
 }
 
-/** Reads --limit. @throws {UsageError} */
 export function readLimit(limit: string): number {
   if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a whole number of at least 1.')
   return Number(limit)
 }
 
-/**
- * Finds a record by its id or by its kind's knownBy column.
- * @throws {CommandError} if there is no such record, or more than one
- */
+/** Finds a record by its id or by its kind's knownBy column. @throws {CommandError} if there is not exactly one */
 export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: string): Promise<AnyRecord> {
   const byId = formats.id.accepts(word) ? await readRecord(db, kind, word) : undefined
   if (byId !== undefined) return byId
@@ -85,7 +76,6 @@ export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: str
   return first
 }
 
-/** No records, if the word has a value that no record can have. */
 function noneIfUnfit(error: unknown): AnyRecord[] {
   if (error instanceof BadRequestHttpError) return []
   throw error
@@ -111,7 +101,6 @@ export async function findGroup(db: Kysely<Tables>, group: string, domain: strin
   return first.id
 }
 
-/** The options by which a kind's fields name records. */
 export function referenceOptions(kind: RecordKind) {
   const names = referencesOf(kind).flatMap(({ option, listOption, scope }) => [option, listOption, scope])
   return Object.fromEntries(
@@ -119,7 +108,6 @@ export function referenceOptions(kind: RecordKind) {
   )
 }
 
-/** The help on these options. */
 export function describeReferences(kind: RecordKind): string {
   return referencesOf(kind)
     .flatMap(({ field, option, listOption, to: { name, plural, knownBy }, scope }) => {
@@ -134,11 +122,7 @@ export function describeReferences(kind: RecordKind): string {
     .join('')
 }
 
-/**
- * Finds the records that options name.
- * @returns the options with their ids
- * @throws {CommandError} if there is no such record, or more than one
- */
+/** Replaces options that name records by options with their ids. @throws {CommandError} as findRecord() does */
 export async function idsOf(
   db: Kysely<Tables>,
   kind: RecordKind,

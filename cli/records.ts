@@ -23,7 +23,6 @@ import {
 import { type Command, cellOf, listWriter, renderTable, type Terminal, writeOutcome, writeWarning } from './terminal.ts'
 import { allOrNothing, commandAuthor, unlessRefused, withDatabase } from './with-database.ts'
 
-/** Records per query. */
 const pageSize = 500
 
 interface ListCommand {
@@ -130,10 +129,7 @@ export function recordChange(kind: RecordKind): Command {
   })
 }
 
-/**
- * @param kinds all kinds of records, to find those that go with one
- * @param verb what removing one is called; ends in e
- */
+/** @param verb what removing one is called; ends in e */
 export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[], verb = 'remove'): Command {
   const capitalised = verb.replace(/^./, letter => letter.toUpperCase())
   return command({
@@ -152,7 +148,6 @@ export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[], ver
   })
 }
 
-/** Says which records go with one of this kind. */
 function alsoRemoved(kind: RecordKind, kinds: readonly RecordKind[]): string | undefined {
   const owned = kinds.filter(({ constraints, links }) =>
     Object.values(constraints).some(
@@ -164,7 +159,6 @@ function alsoRemoved(kind: RecordKind, kinds: readonly RecordKind[]): string | u
   return `The ${names} of the ${kind.name} are removed, too.`
 }
 
-/** Writes a record with one field per line and its state, or as a line of JSON. */
 function writeRecord({ output }: Terminal, kind: RecordKind, record: AnyRecord, json: boolean): void {
   const shown = withState(kind, record)
   const lines = renderTable(columnsOf(kind).map(column => [column, cellOf(shown[column])]))

@@ -16,12 +16,7 @@ import { describeDatabaseFailure, unlessRefused } from './with-database.ts'
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string }
 
-/**
- * All commands, in the order of the help.
- * @param ownKinds the kinds of records that an application adds to Portico's
- * @param own the commands that it adds
- * @throws {StartError} if one of them has the name of another
- */
+/** All commands, in the order of the help. @throws {StartError} if one has the name of another */
 function commandsFor(ownKinds: readonly RecordKind[], own: readonly Command[]): readonly Command[] {
   const all = [...kinds, ...ownKinds]
   const userCommands = [

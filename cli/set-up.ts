@@ -68,9 +68,8 @@ async function addAudited(
 ): Promise<Addition[]> {
   const lastIds = await Promise.all(
     kinds.map(async kind => {
-      const { rows } = await sql<{
-        id: string
-      }>`select coalesce(max(id), 0) as id from ${sql.table(kind.table)}`.execute(db)
+      const { rows } = await sql<{ id: string }>`
+        select coalesce(max(id), 0) as id from ${sql.table(kind.table)}`.execute(db)
       return { kind, id: rows[0]?.id }
     }),
   )

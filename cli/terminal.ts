@@ -58,7 +58,6 @@ export function endWithOutput(
   })
 }
 
-/** Whether a stream is a terminal. */
 export function isTerminal(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true
 }
@@ -89,39 +88,24 @@ function jsonLine(value: object): string {
  */
 export function listWriter({ output }: Terminal, json: boolean, columns: readonly string[], hasHeading = true) {
   let isHeadingDue = hasHeading
-  return writePage
-
-  /** @param below the lines below an item's row, for a width in characters */
-  function writePage<Item extends object>(
-    items: readonly Item[],
-    cellsOf: (item: Item) => readonly unknown[],
-    below: (item: Item, width: number) => string[] = () => [],
-  ): void {
+  return <Item extends object>(items: readonly Item[], cellsOf: (item: Item) => readonly unknown[]): void => {
     if (json) {
       output.write(items.map(jsonLine).join(''))
       return
     }
-    const width = widthOf(output)
     const cells = items.map(item => cellsOf(item).map(cellOf))
-    const [heading, ...rows] = renderTable(fitTable([columns, ...cells], width))
-    const lines = items.flatMap((item, index) => [rows[index], ...below(item, width).map(line => `${line}\n`)])
-    output.write([isHeadingDue ? heading : '', ...lines].join(''))
+    const [heading = '', ...rows] = renderTable(fitTable([columns, ...cells], widthOf(output)))
+    output.write([isHeadingDue ? heading : '', ...rows].join(''))
     isHeadingDue = false
   }
 }
 
-/** A value as one line of text. */
 export function cellOf(value: unknown): string {
   // Records that did not come through the API may contain escape sequences, which the terminal would execute.
   return [value]
     .flat()
     .join(',')
     .replace(/\p{Cc}+/gu, ' ')
-}
-
-/** Cuts a text that is too long. */
-export function cut(cell: string, width: number): string {
-  return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell
 }
 
 /** The columns of a terminal. Those that do not tell are as wide as they always were. */
@@ -133,14 +117,10 @@ function widthOf(output: object): number {
 type Rows = readonly (readonly string[])[]
 
 const gap = '  '
-/** Columns that are never left out. */
 const fewestColumns = 3
-/** The room that a column should have. */
 const usualWidth = 12
-/** The narrowest that a column is cut to. */
 const narrowest = 8
 
-/** Renders rows as lines whose columns are as wide as their widest cells. */
 export function renderTable(rows: Rows): string[] {
   const widths = widthsOf(rows)
   return rows.map(
@@ -167,7 +147,12 @@ function fitTable(rows: Rows, width: number): Rows {
     const widest = widths.indexOf(Math.max(...widths))
     widths[widest] = Math.max(...widths) - 1
   }
-  return kept.map(row => row.map((cell, column) => cut(cell, widths[column] ?? 0)))
+  return kept.map(row =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0
+      return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell
+    }),
+  )
 }
 
 function widthsOf(rows: Rows): number[] {
@@ -179,13 +164,6 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + gap.length, -gap.length)
 }
 
-/**
- * Shows progress.
- * @param part from 0 to 1, or undefined if unknown
- * @param count the number of items done
- */
-type Show = (part: number | undefined, count: number) => void
-
 const barWidth = 30
 /** Between two updates of the progress, in milliseconds. */
 const interval = 100
@@ -193,13 +171,16 @@ const interval = 100
 /**
  * Shows the progress of a command that takes long on its terminal, and then its outcome with the time that it took.
  * @param items the items in words, such as "licenses"
- * @param act does the work, and returns the outcome as the beginning of a sentence and as JSON, or undefined for none
+ * @param act does the work, and returns the outcome as the beginning of a sentence and as JSON, or undefined for none.
+ * It shows the part that is done, from 0 to 1 or undefined if that is unknown, and the number of items.
  */
 export async function withProgress(
   terminal: Terminal,
   json: boolean,
   items: string,
-  act: (show: Show) => Promise<{ sentence: string; outcome: object } | undefined>,
+  act: (
+    show: (part: number | undefined, count: number) => void,
+  ) => Promise<{ sentence: string; outcome: object } | undefined>,
 ): Promise<void> {
   const { errors } = terminal
   const begun = performance.now()

@@ -163,7 +163,7 @@ those of one moment, and keep their ids.`,
       const copied = await withDatabase(
         terminal,
         async source => {
-          const target = await openNamedDatabase(to, 'The database of --to', source.series)
+          const target = await openNamedDatabase(to, source.series)
           try {
             const lines = exportRecords(source, ownKinds, show)
             return await allOrNothing(() => restoreRecords(target, ownKinds, lines, () => {}))

@@ -60,7 +60,6 @@ export function unauthorized(request: FastifyRequest, message: string): Unauthor
   return new UnauthorizedHttpError(message, request.domain, signInPath(request), acceptsTokens(request))
 }
 
-/** Whether a browser opens a page. */
 export function isNavigation({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && errorForm(headers.accept) === 'text/html'
 }

@@ -32,7 +32,6 @@ export interface Verdict {
   reason: string
 }
 
-/** Carries each Verdict. */
 export const verdicts = channel('portico:verdict')
 
 /** A request that a check or a limit refuses. */
@@ -79,7 +78,6 @@ export function tellRefusal(request: FastifyRequest, by: string): void {
   if (refusals.hasSubscribers) refusals.publish({ request, by } satisfies Refusal)
 }
 
-/** Publishes a Verdict if there are subscribers. */
 export function tell(request: FastifyRequest, check: string, outcome: Verdict['outcome'], reason: Sentence): undefined {
   if (outcome === 'refused') tellRefusal(request, check)
   if (!verdicts.hasSubscribers) return
@@ -92,12 +90,10 @@ export function isVerdict(message: unknown): message is Verdict {
   return hasRequest(message) && 'check' in message
 }
 
-/** Whether a message of the channel is a Refusal. */
 export function isRefusal(message: unknown): message is Refusal {
   return hasRequest(message) && 'by' in message
 }
 
-/** Whether a message of a channel is about a request. */
 export function hasRequest(message: unknown): message is { request: FastifyRequest } {
   if (typeof message !== 'object' || message === null || !('request' in message)) return false
   return typeof message.request === 'object' && message.request !== null

@@ -16,12 +16,8 @@ declare module 'fastify' {
   }
 }
 
-interface DatabasePluginOptions {
-  database: Database
-}
-
 /** Adds app.database. Logs which it is, when it is lost and back, and when a newer version migrates it. */
-async function database(app: FastifyInstance, { database }: DatabasePluginOptions) {
+async function database(app: FastifyInstance, { database }: { database: Database }) {
   const { availability, changes, db, isShared, series } = database
   const logLoss = (cause: unknown) => {
     if (isShared) app.log.error({ err: cause }, 'The database is lost. Cached records are still served.')

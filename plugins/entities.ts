@@ -11,13 +11,8 @@ declare module 'fastify' {
   }
 }
 
-interface EntitiesOptions {
-  /** What an application adds. */
-  makeOwn?: MakeOwnEntities | undefined
-}
-
-/** Adds app.entities with the cache through which they are read. */
-async function entities(app: FastifyInstance, { makeOwn = () => ({}) }: EntitiesOptions) {
+/** Adds app.entities with the cache through which they are read, and those that an application adds. */
+async function entities(app: FastifyInstance, { makeOwn = () => ({}) }: { makeOwn?: MakeOwnEntities | undefined }) {
   const { db, changes } = app.database
   const cache = new EntityCache()
   const change = (table: string, key: string | null) => cache.change(table, key)

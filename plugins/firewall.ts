@@ -17,11 +17,7 @@ declare module 'fastify' {
 }
 
 /** A user who is signed in. */
-export interface User {
-  readonly id: string
-  readonly email: string
-  /** Whether the user may enter every protected site. */
-  readonly admin: boolean
+export interface User extends Omit<UserRecord, 'fingerprint'> {
   readonly groups: readonly Membership[]
 }
 
@@ -40,12 +36,8 @@ const findings: Record<Authentication['finding'], Sentence> = {
   'user deleted': 'The user of the session cookie no longer exists.',
 }
 
-interface FirewallOptions {
-  cookieSecrets: CookieSecrets
-}
-
 /** Sets request.user for requests with an API token or the cookie of a valid session. */
-async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
+async function firewall(app: FastifyInstance, { cookieSecrets }: { cookieSecrets: CookieSecrets }) {
   const { users, memberships, endedSessions } = app.entities
   app.checks.set('firewall', 'Firewall')
   const tokens = new SessionTokens(cookieSecrets)

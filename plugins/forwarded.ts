@@ -1,17 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Config } from '../src/config.ts'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { isForwardedIgnored, objectionToForwarded } from '../src/http/forwarded.ts'
 import { decodeUtf8 } from '../src/http/request.ts'
 import { passed, refused } from './checks.ts'
 
-interface ForwardedOptions {
-  /** The addresses of trusted proxies. */
-  trustProxy: string[]
-}
-
 /** Refuses requests whose forwarded headers are malformed or disagree. src/http/forwarded.ts has parsed them. */
-async function forwarded(app: FastifyInstance, { trustProxy }: ForwardedOptions) {
+async function forwarded(app: FastifyInstance, { trustProxy }: Pick<Config, 'trustProxy'>) {
   if (trustProxy.length === 0) return
   app.checks.set('forwarded', 'Forwarded headers')
 

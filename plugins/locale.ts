@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
+import type { Config } from '../src/config.ts'
 import type { Language } from '../src/entities.ts'
 import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
 import { checkWith, passed, type Sentence } from './checks.ts'
@@ -16,13 +17,11 @@ declare module 'fastify' {
   }
 }
 
-interface LocaleOptions {
-  /** For requests without a license, and licenses without languages. */
-  defaultLocale: string
-}
-
-/** Sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. */
-async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
+/**
+ * Sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. The default is for requests
+ * without a license, and licenses without languages.
+ */
+async function locale(app: FastifyInstance, { defaultLocale }: Pick<Config, 'defaultLocale'>) {
   const { languages } = app.entities
   app.checks.set('locale', 'Locale')
 
@@ -59,21 +58,15 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
     const byCookie = inCookie && lookupLanguage(tags, [inCookie])
     if (byCookie) return chosen(request, byCookie, () => `${byCookie}, from the locale cookie.`)
     const byHeader = lookupLanguage(tags, languageRanges(request.headers['accept-language']))
-    return byHeader ? chosen(request, byHeader, fromHeader) : chosen(request, first, byDefault)
+    return byHeader
+      ? chosen(request, byHeader, ({ headers }) => `${byHeader}, from Accept-Language "${headers['accept-language']}".`)
+      : chosen(request, first, () => `${first}, the license's default: the request asks for none of its languages.`)
   }
 }
 
 function chosen(request: FastifyRequest, locale: string, reason: Sentence): undefined {
   request.locale = locale
   return passed(request, 'locale', reason)
-}
-
-function fromHeader({ locale, headers }: FastifyRequest): string {
-  return `${locale}, from Accept-Language "${headers['accept-language']}".`
-}
-
-function byDefault({ locale }: FastifyRequest): string {
-  return `${locale}, the license's default: the request asks for none of its languages.`
 }
 
 /** The _locale of a query, if it occurs once. */

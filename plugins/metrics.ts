@@ -1,19 +1,15 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { EntityMetadata, ReadOutcome } from '../src/cache/entity-cache.ts'
+import type { Config } from '../src/config.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
 import { requestTimeout } from '../src/serving/limits.ts'
 import { isRefusal, limitNames, refusals } from './checks.ts'
 import type {} from './entities.ts'
 
-interface MetricsOptions {
-  /** Undefined for no metrics. 0 lets the system choose. */
-  port: number | undefined
-  host: string
-}
-
 /** Counts requests, cache reads and refusals. Shows the counts to Prometheus on a port of their own. */
-async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
+async function metrics(app: FastifyInstance, { config }: { config: Config }) {
+  const { metricsPort: port, metricsHost: host } = config
   if (port === undefined) return
   const { checks, entityCache, database, server, supportedMethods } = app
   // Imported on demand, so that servers without metrics load none of it.

@@ -10,13 +10,8 @@ declare module 'fastify' {
   }
 }
 
-interface RecordKindsOptions {
-  /** What an application adds. */
-  own: readonly RecordKind[]
-}
-
-/** Adds app.recordKinds. */
-async function recordKinds(app: FastifyInstance, { own }: RecordKindsOptions) {
+/** Adds app.recordKinds: Portico's, and what an application adds. */
+async function recordKinds(app: FastifyInstance, { own }: { own: readonly RecordKind[] }) {
   app.decorate('recordKinds', [...kinds, ...own])
 }
 

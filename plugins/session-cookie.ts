@@ -21,23 +21,16 @@ declare module 'fastify' {
   }
 }
 
-interface SessionCookieOptions {
-  cookieSecrets: CookieSecrets
-}
-
 const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto' } as const
 
 /** Lets a reply set, renew and delete the session cookie. */
-async function sessionCookies(app: FastifyInstance, { cookieSecrets }: SessionCookieOptions) {
+async function sessionCookies(app: FastifyInstance, { cookieSecrets }: { cookieSecrets: CookieSecrets }) {
   const tokens = new SessionTokens(cookieSecrets)
 
-  app.decorateReply(
-    'signIn',
-    function signIn({ id, fingerprint }: Pick<UserRecord, 'id' | 'fingerprint'>, remembered: boolean) {
-      return this.renewSession({ userId: id, session: nameSession(), expires: 0, remembered, fingerprint })
-    },
-  )
-  app.decorateReply('renewSession', function renewSession(token: SessionToken) {
+  app.decorateReply('signIn', function signIn({ id, fingerprint }, remembered) {
+    return this.renewSession({ userId: id, session: nameSession(), expires: 0, remembered, fingerprint })
+  })
+  app.decorateReply('renewSession', function renewSession(token) {
     const expires = Date.now() + lifetimeOf(token)
     const value = tokens.sign({ ...token, expires }, this.request.domain)
     passed(this.request, 'session-cookie', 'The response sets a new one.')

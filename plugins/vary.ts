@@ -8,7 +8,6 @@ declare module 'fastify' {
   }
 }
 
-/** Adds reply.varyOn. */
 async function vary(app: FastifyInstance) {
   app.decorateReply('varyOn', function varyOn(headers: string) {
     const others = this.getHeader('vary')

@@ -5,17 +5,12 @@ import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { html } from '../src/pages/html.ts'
 import { type VisitorWords, visitorWords } from '../src/pages/visitor-words.ts'
 import { museums as kind } from '../src/records/kinds.ts'
-import { type AnyRecord, listRecords } from '../src/records/repository.ts'
+import { listRecords } from '../src/records/repository.ts'
 import { type Position, readCursor, writeCursor } from '../src/records/selection.ts'
 import { prefersData, sendData, sendSitePage } from './page.ts'
 
-interface Query {
-  /** The cursor of a page of museums. Default: the first page. */
-  cursor?: unknown
-  _locale?: unknown
-}
+type Query = Partial<Record<'cursor' | '_locale', unknown>>
 
-/** One page of a license's museums, sorted by name. */
 interface MuseumPage {
   museums: readonly Museum[]
   /** The cursor of the previous page, or null on the first page. */
@@ -68,7 +63,7 @@ async function pageAt({ db }: Database, licenseId: string, cursor: unknown): Pro
   const sort = isBackwards ? backwards : forwards
   const listing = { filters: { license_id: licenseId }, sort, after, limit: museumsOnPage }
   const { records, next: further } = await listRecords(db, kind, listing)
-  const museums = (isBackwards ? records.reverse() : records).map(toMuseum)
+  const museums = isBackwards ? records.reverse() : records
   return {
     museums,
     // The page that the visitor came from exists, so its link needs no query.
@@ -90,10 +85,6 @@ function cursorAt(museum: Museum | undefined, sort: string): string | null {
   return museum === undefined ? null : writeCursor({ sort, value: museum.name, id: museum.id })
 }
 
-function toMuseum({ id, name, url }: AnyRecord): Museum {
-  return { id, name: String(name), url: typeof url === 'string' ? url : null }
-}
-
 function renderMuseums(page: MuseumPage, query: Query, locale: string) {
   const words = visitorWords(locale).frontPage
   return html`
@@ -102,17 +93,12 @@ function renderMuseums(page: MuseumPage, query: Query, locale: string) {
         page.museums.length === 0
           ? html`<p class="quiet">${query.cursor === undefined ? words.noMuseums : words.noMoreMuseums}</p>`
           : html`<ul class="records" aria-labelledby="museums">
-              ${page.museums.map(renderMuseum)}
+              ${page.museums.map(({ name, url }) => html`<li>${url === null ? name : html`<a rel="external" href="${url}">${name}</a>`}</li>`)}
             </ul>`
       }
       ${renderPages(page, query, words)}`
 }
 
-function renderMuseum({ name, url }: Museum) {
-  return html`<li>${url === null ? name : html`<a rel="external" href="${url}">${name}</a>`}</li>`
-}
-
-/** Renders the links between the pages of museums, if there are several. */
 function renderPages(
   { previous, next }: MuseumPage,
   { cursor, _locale: chosen }: Query,

@@ -3,7 +3,6 @@ import api from './api/index.ts'
 import frontPage from './front-page.ts'
 import language from './language.ts'
 
-/** The routes of a licensed host. */
 export default async function routes(app: FastifyInstance) {
   await app.register(frontPage)
   await app.register(language)

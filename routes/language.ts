@@ -1,21 +1,10 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { nextPath } from '../src/http/next-path.ts'
 
-interface Choice {
-  language: string
-  next?: string
-}
-
-const choice = {
-  type: 'object',
-  required: ['language'],
-  properties: {
-    language: { type: 'string' },
-    next: { type: 'string' },
-  },
-}
+const choice = Type.Object({ language: Type.String(), next: Type.Optional(Type.String()) })
 
 /** In bytes. */
 const bodyLimit = 4096
@@ -27,7 +16,7 @@ export default async function language(app: FastifyInstance) {
   const { languages } = app.entities
   await app.register(formbody, { bodyLimit })
 
-  app.post<{ Body: Choice }>(
+  app.post<{ Body: Static<typeof choice> }>(
     '/language',
     { config: { crossSite: 'refused' }, bodyLimit, schema: { body: choice } },
     async function chooseLanguage(request, reply) {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { nextPath } from '../src/http/next-path.ts'
 import { html } from '../src/pages/html.ts'
@@ -10,36 +11,23 @@ import { answerWithForm, bodyLimit, isForm, refuse, sendPage, takeForms, textOf 
 import type { SignInLimits } from './sign-in-limits.ts'
 import { renderFormPage, renderProblem, renderSession } from './site-view.ts'
 
-interface Credentials {
-  email: string
-  password: string
+const query = Type.Object({ next: Type.Optional(Type.String()) })
+
+const credentials = Type.Object({
+  email: Type.String({ maxLength: longestEmail, format: 'email' }),
+  password: Type.String({ minLength: 1, maxLength: longestPassword }),
   /** A form sends "on", JSON a boolean. */
-  remember?: boolean | 'on'
-  next?: string
-}
+  remember: Type.Optional(Type.Unsafe<boolean | 'on'>({ enum: [true, false, 'on'] })),
+  ...query.properties,
+})
 
-const credentials = {
-  type: 'object',
-  required: ['email', 'password'],
-  properties: {
-    email: { type: 'string', maxLength: longestEmail, format: 'email' },
-    password: { type: 'string', minLength: 1, maxLength: longestPassword },
-    remember: { enum: [true, false, 'on'] },
-    next: { type: 'string' },
-  },
-}
-
-const query = { type: 'object', properties: { next: { type: 'string' } } }
-
-interface LoginOptions {
-  limits: SignInLimits
-}
+type Credentials = Static<typeof credentials>
 
 /** GET /login shows the form. POST /login takes the form or JSON, and signs in. */
-export default async function login(app: FastifyInstance, { limits }: LoginOptions) {
+export default async function login(app: FastifyInstance, { limits }: { limits: SignInLimits }) {
   await takeForms(app, { email: text => isEmail(normaliseEmail(text)) })
 
-  app.get<{ Querystring: { next?: string } }>(
+  app.get<{ Querystring: Static<typeof query> }>(
     '/login',
     { config: { access: 'public' }, schema: { querystring: query } },
     async function showLogin(request, reply) {
@@ -63,7 +51,6 @@ export default async function login(app: FastifyInstance, { limits }: LoginOptio
   )
 }
 
-/** The handler of POST /login. */
 function signInWith({ database: { db }, entityCache }: FastifyInstance, { verifyPassword }: SignInLimits) {
   return async function signIn(request: FastifyRequest<{ Body: Credentials }>, reply: FastifyReply) {
     const { email, password, remember, next } = request.body
@@ -84,7 +71,6 @@ function signInWith({ database: { db }, entityCache }: FastifyInstance, { verify
   }
 }
 
-/** Sends the form, empty or as it was filled in. */
 function sendForm(request: FastifyRequest, reply: FastifyReply, form: LoginForm): FastifyReply {
   return sendPage(reply.varyOn('Cookie'), renderLoginPage(request, form))
 }
@@ -102,7 +88,6 @@ function sendFormAgain(problem: LoginProblem, request: FastifyRequest, reply: Fa
 interface LoginForm {
   /** The path of this site to go to after signing in. */
   next: string
-  /** The address that was entered before. */
   email?: string
   remember?: boolean
   problem?: LoginProblem

@@ -16,7 +16,6 @@ import { renderSession, renderSignIn } from './site-view.ts'
 export interface SitePage {
   /** Default: the name of the site, as on its front page, without the style of forms. */
   title?: string
-  /** What comes below the title. */
   main: Content
   /** The page's own style sheet. Attributes called style are blocked. */
   style?: string
@@ -26,7 +25,6 @@ export interface SitePage {
 
 const negotiate = negotiateType(['text/html', 'application/json'])
 
-/** Whether a client prefers JSON to a page. */
 export function prefersData({ headers }: FastifyRequest): boolean {
   return negotiate(headers.accept) === 'application/json'
 }
@@ -73,7 +71,6 @@ function withoutLocale(url: string): string {
   return rest.size === 0 ? path : `${path}?${rest}`
 }
 
-/** Renders what every page of a site begins with. */
 function renderHeader(request: FastifyRequest, languages: readonly Language[]): Content {
   const { locale, user, closure, originalUrl } = request
   return [

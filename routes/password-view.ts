@@ -5,16 +5,10 @@ import { visitorWords } from '../src/pages/visitor-words.ts'
 import { longestPassword, shortestPassword } from '../src/sign-in/passwords.ts'
 import { renderProblem, renderSession, renderFormPage } from './site-view.ts'
 
-/** Why a password was not changed. */
 export type PasswordProblem = 'incomplete' | 'wrong' | 'different' | 'unfit' | 'tooMany'
 
 /** What the form is for: the password of the user who is signed in, or that of a link's user. */
 export type PasswordForm = { user: User } | { token: string }
-
-/** The problem in English, for clients that are no browsers. */
-export function describeProblem(problem: PasswordProblem): string {
-  return visitorWords('en').password[problem]
-}
 
 /** Renders the form. It works without JavaScript, and says to password managers which password is which. */
 export function renderPasswordForm(request: FastifyRequest, form: PasswordForm, problem?: PasswordProblem): string {
@@ -56,7 +50,6 @@ export function renderPasswordChanged(request: FastifyRequest, { isSignedIn }: {
     : renderNotice(request, password.changed, password.signInAgain, { href: '/login', text: signIn })
 }
 
-/** Renders the page of a link that has been used, has expired or never existed. */
 export function renderLinkEnded(request: FastifyRequest): string {
   const { password, signIn } = visitorWords(request.locale)
   return renderNotice(request, password.ended, password.endedBy, { href: '/login', text: signIn })

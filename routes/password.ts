@@ -1,13 +1,14 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isNavigation, signInPath, unauthorized } from '../plugins/access.ts'
+import { type Static, Type } from 'typebox'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { BadRequestHttpError, ForbiddenHttpError, NotFoundHttpError } from '../src/errors/http-errors.ts'
+import { visitorWords } from '../src/pages/visitor-words.ts'
 import { findReset, isPassword, replacePassword, useReset } from '../src/records/password-resets.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
 import { answerWithForm, bodyLimit, isForm, refuse, sendPage, takeForms, textOf } from './credential-form.ts'
 import {
-  describeProblem,
   type PasswordForm,
   type PasswordProblem,
   renderLinkEnded,
@@ -16,43 +17,21 @@ import {
 } from './password-view.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
-/** A new password, typed twice. */
-interface NewPassword {
-  password: string
-  repeated_password: string
-}
-
-interface Change extends NewPassword {
-  current_password: string
-}
-
-interface Reset extends NewPassword {
-  token: string
-}
-
-const text = { type: 'string', minLength: 1 }
-
-/** The schema of a new password with what allows to set it. */
-function newPasswordWith(proof: string, schema: object) {
-  return {
-    type: 'object',
-    required: [proof, 'password', 'repeated_password'],
-    properties: { [proof]: schema, password: text, repeated_password: text },
-  }
-}
-
-interface PasswordOptions {
-  limits: SignInLimits
-}
+const text = Type.String({ minLength: 1 })
+const newPassword = Type.Object({ password: text, repeated_password: text })
+const change = Type.Object({
+  current_password: Type.String({ minLength: 1, maxLength: longestPassword }),
+  ...newPassword.properties,
+})
+const reset = Type.Object({ token: text, ...newPassword.properties })
 
 /** GET and POST /password and /password/reset: users change their own password, by the old one or by a link. */
-export default async function password(app: FastifyInstance, { limits }: PasswordOptions) {
+export default async function password(app: FastifyInstance, { limits }: { limits: SignInLimits }) {
   await takeForms(app)
   changeRoutes(app, limits)
   resetRoutes(app, limits)
 }
 
-/** GET and POST /password: users change their own password. */
 function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
   const { database, entityCache } = app
 
@@ -64,12 +43,12 @@ function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
     return sendPage(reply, renderPasswordForm(request, { user: userOf(request) }))
   })
 
-  app.post<{ Body: Change }>(
+  app.post<{ Body: Static<typeof change> }>(
     '/password',
     {
       config: { access: 'public', crossSite: 'refused' },
       bodyLimit,
-      schema: { body: newPasswordWith('current_password', { ...text, maxLength: longestPassword }) },
+      schema: { body: change },
       onRequest: [requireUser, limits.limitAddress],
       preHandler: async function limitOwnAccount(request) {
         await limits.limitAccount(request, userOf(request).email)
@@ -107,12 +86,10 @@ function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
   )
 }
 
-/** An onRequest hook that refuses requests without a session. */
 async function requireUser(request: FastifyRequest): Promise<void> {
   userOf(request)
 }
 
-/** @throws {UnauthorizedHttpError} if nobody is signed in */
 function userOf(request: FastifyRequest) {
   if (request.user !== null) return request.user
   throw unauthorized(request, 'Sign in to change your password.')
@@ -135,14 +112,14 @@ function resetRoutes(app: FastifyInstance, limits: SignInLimits): void {
     },
   )
 
-  app.post<{ Body: Reset }>(
+  app.post<{ Body: Static<typeof reset> }>(
     '/password/reset',
     {
       // The token in the body is what counts, so a cookie needs no protection. Browsers send "Origin: null" from a page
       // with "Referrer-Policy: no-referrer".
       config: { access: 'public', crossSite: 'accepted' },
       bodyLimit,
-      schema: { body: newPasswordWith('token', text) },
+      schema: { body: reset },
       onRequest: limits.limitAddress,
       onSend: hideToken,
       errorHandler: answerWithForm((problem, request, reply) =>
@@ -177,8 +154,7 @@ function hideToken(_request: FastifyRequest, reply: FastifyReply, payload: unkno
   done(null, payload)
 }
 
-/** What is wrong with a new password, or undefined. */
-function problemOf({ password, repeated_password: repeated }: NewPassword): PasswordProblem | undefined {
+function problemOf({ password, repeated_password: repeated }: Static<typeof newPassword>): PasswordProblem | undefined {
   if (password !== repeated) return 'different'
   return isPassword(password) ? undefined : 'unfit'
 }
@@ -190,7 +166,7 @@ function refusePassword(
   reply: FastifyReply,
 ): FastifyReply {
   const ErrorClass = problem === 'wrong' ? ForbiddenHttpError : BadRequestHttpError
-  const error = new ErrorClass(describeProblem(problem))
+  const error = new ErrorClass(visitorWords('en').password[problem])
   return refuse(error, request, reply, () => sendFormAgain(problem, form, request, reply))
 }
 

@@ -2,16 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { sendFailure } from '../src/errors/send-error.ts'
 import type { HttpServers } from '../src/serving/http-servers.ts'
 
-interface ProbesOptions {
-  servers: HttpServers
-}
-
 const retryLater = { 'retry-after': '1' }
 // Probed every few seconds, so their log lines would bury all others.
 const quietly = { logLevel: 'warn' } as const
 
 /** GET /health, the liveness probe, and GET /ready, by which load balancers learn why the server takes no requests. */
-export default async function probes(app: FastifyInstance, { servers }: ProbesOptions) {
+export default async function probes(app: FastifyInstance, { servers }: { servers: HttpServers }) {
   const { availability, changes } = app.database
 
   app.get('/health', quietly, async function tellHealth(_request, reply) {

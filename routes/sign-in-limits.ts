@@ -27,7 +27,6 @@ export function signInLimits({ database }: FastifyInstance, secret: string) {
       const seconds = await attempts.add(`address ${networkOf(request.ip)}`, mostOfAddress)
       if (seconds > 0) refuse(request, 'sign-in-address', seconds)
     },
-    /** Refuses further attempts on the account with this e-mail address. */
     async limitAccount(request: FastifyRequest, email: string) {
       const seconds = await attempts.add(`account ${accountOf(email)}`, mostOfAccount)
       if (seconds > 0) refuse(request, 'sign-in-account', seconds)
@@ -47,7 +46,6 @@ export function signInLimits({ database }: FastifyInstance, secret: string) {
   }
 }
 
-/** @throws {TooManyRequestsHttpError} */
 function refuse(request: FastifyRequest, by: Limit, seconds: number): never {
   tellRefusal(request, by)
   throw new TooManyRequestsHttpError(`Too many attempts to sign in. Try again in ${seconds} seconds.`, seconds)

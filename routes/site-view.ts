@@ -16,7 +16,6 @@ export function renderSession(user: User, locale: string, { isSentence }: { isSe
   return html`<form method="post" action="/logout" class="session"><span>${who}</span> <span>${choices}</span></form>`
 }
 
-/** Renders a link to sign in. */
 export function renderSignIn(href: string, locale: string): Markup {
   return html`<p class="session"><a href="${href}">${visitorWords(locale).signIn}</a></p>`
 }
@@ -35,7 +34,6 @@ export function renderFormPage(
   return renderSmallPage({ locale, name, title, main, header, style: hasForm && formStyle })
 }
 
-/** Renders what is wrong with a form that was sent. */
 export function renderProblem(problem: string | undefined): Markup | false {
   return problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`
 }

@@ -4,7 +4,6 @@ import { parseEnv } from 'node:util'
 import proxyAddr from '@fastify/proxy-addr'
 import { StartError } from './errors/start-error.ts'
 
-/** The settings of the server. */
 export interface Config {
   /** The port to listen on. 0 lets the system choose. */
   port: number
@@ -15,7 +14,6 @@ export interface Config {
   /** A postgres:// URL, or undefined for PGlite in dataDir. */
   databaseUrl: string | undefined
   dataDir: string
-  /** Whether NODE_ENV is production. */
   production: boolean
   /** Whether diagnostics are shown to clients in debugAllow, and outside of production to those on this machine. */
   debug: boolean
@@ -42,8 +40,11 @@ const addresses = 'a comma-separated list of IP addresses, CIDR ranges, loopback
 const rangeNames = ['loopback', 'linklocal', 'uniquelocal']
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-const port = { accepts: isPort, expects: 'a port number from 0 to 65535' }
-const host = { accepts: isHost, expects: 'a host name or an IP address' }
+const port = {
+  accepts: (value: string) => /^\d{1,5}$/.test(value) && Number(value) <= 65535,
+  expects: 'a port number from 0 to 65535',
+}
+const host = { accepts: (value: string) => /^[^\s/]+$/.test(value), expects: 'a host name or an IP address' }
 
 const variables = {
   PORT: { default: '3000', ...port },
@@ -98,10 +99,11 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
   }
 
   const databaseUrl = read('DATABASE_URL')
+  const metricsPort = read('METRICS_PORT')
   const config: Config = {
     port: Number(read('PORT')),
     host: read('HOST'),
-    metricsPort: optionalPort(read('METRICS_PORT')),
+    metricsPort: metricsPort === '' ? undefined : Number(metricsPort),
     metricsHost: read('METRICS_HOST'),
     databaseUrl: databaseUrl === 'embedded' ? undefined : databaseUrl || undefined,
     dataDir: read('DATA_DIR'),
@@ -165,19 +167,6 @@ function listOf(value: string): string[] {
     .filter(item => item !== '')
 }
 
-function isPort(value: string): boolean {
-  return /^\d{1,5}$/.test(value) && Number(value) <= 65535
-}
-
-function optionalPort(value: string): number | undefined {
-  return value === '' ? undefined : Number(value)
-}
-
-function isHost(value: string): boolean {
-  return /^[^\s/]+$/.test(value)
-}
-
-/** Whether a text is the URL of a PostgreSQL database. */
 export function isPostgresUrl(value: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)
 }

@@ -3,8 +3,6 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { EntityCache, EntityMetadata } from './cache/entity-cache.ts'
 import { inSerialBatches } from './database/serial-batches.ts'
 import type { Tables } from './database/tables.ts'
-import type { groups, languages, licenseTypes, museums, platforms } from './records/kinds.ts'
-import type { RecordOf } from './records/record-kind.ts'
 import { sortKey } from './records/selection.ts'
 import { fingerprintOf } from './sign-in/fingerprint.ts'
 
@@ -138,7 +136,7 @@ export function createEntities(db: Kysely<Tables>, cache: EntityCache) {
 }
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
-export type License = Readonly<Selectable<Tables['licenses']>> & { readonly type: string }
+export type License = Row<'licenses'> & { readonly type: string }
 
 /** Length of the column licenses.domain. A longer host has no license. */
 export const longestDomain = 255
@@ -181,49 +179,33 @@ function licenseLoader(db: Kysely<Tables>) {
   })
 }
 
-export type LicenseType = Readonly<RecordOf<typeof licenseTypes>>
+type Row<Table extends keyof Tables> = Readonly<Selectable<Tables[Table]>>
+
+export type LicenseType = Row<'license_types'>
 
 /** The code is a BCP 47 language tag. */
-export type Language = Readonly<RecordOf<typeof languages>>
+export type Language = Row<'languages'>
 
-export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name' | 'url'>>
+export type Museum = Pick<Row<'museums'>, 'id' | 'name' | 'url'>
 
 /** How many museums a page shows. */
 export const museumsOnPage = 100
 
-export type Platform = Readonly<Pick<RecordOf<typeof platforms>, 'id' | 'name'>>
+export type Platform = Row<'platforms'>
 
-export type Group = Readonly<Pick<RecordOf<typeof groups>, 'id' | 'name'>>
+export type Group = Pick<Row<'groups'>, 'id' | 'name'>
 
-/** A user who can sign in. */
-export interface UserRecord {
-  readonly id: string
-  readonly email: string
-  /** Whether the user may enter every protected site. */
-  readonly admin: boolean
-  /** The fingerprint of the password hash. The hash itself is not cached. */
-  readonly fingerprint: string
-}
+/** A user who can sign in, with the fingerprint of the password hash. The hash itself is not cached. */
+export type UserRecord = Pick<Row<'users'>, 'id' | 'email' | 'admin'> & { readonly fingerprint: string }
 
-/** A group that a user belongs to. */
-export interface Membership {
-  readonly id: string
-  readonly name: string
-  /** The license that the group belongs to, whose site it may enter. */
-  readonly license_id: string
-}
+/** A group that a user belongs to, and the license whose site it may enter. */
+export type Membership = Row<'groups'>
 
-/** What a script signs in with. Times are in milliseconds since 1970. */
-export interface ApiToken {
-  readonly id: string
-  readonly user_id: string
-  readonly name: string
-  readonly hash: string
-  /** Whether it may only make safe requests. */
-  readonly read_only: boolean
-  /** The hour of its last request. Null if there was none. */
+/** What a script signs in with. */
+export interface ApiToken extends Pick<Row<'api_tokens'>, 'id' | 'user_id' | 'name' | 'hash' | 'read_only'> {
+  /** The hour of its last request, in milliseconds since 1970. Null if there was none. */
   readonly last_used_at: number | null
-  /** Null if it never ends. */
+  /** In milliseconds since 1970. Null if it never ends. */
   readonly expires_at: number | null
 }
 
@@ -231,10 +213,10 @@ export interface ApiToken {
 function tokenLoader(db: Kysely<Tables>) {
   return inSerialBatches(async hashes => {
     const tokens = await db
-      .selectFrom(sql<{ asked: string }>`unnest(${hashes}::text[])`.as<'hashes'>(sql`hashes(asked)`))
-      .innerJoin('api_tokens', 'hash', 'asked')
+      .selectFrom('api_tokens')
       .select(['id', 'user_id', 'name', 'hash', 'read_only'])
       .select([milliseconds('last_used_at').as('last_used_at'), milliseconds('expires_at').as('expires_at')])
+      .where('hash', '=', sql<string>`any(${hashes}::text[])`)
       .execute()
     return new Map(tokens.map(token => [token.hash, token]))
   })

@@ -1,35 +1,22 @@
-import type { FastifyBaseLogger } from 'fastify'
-import type { Database } from './database/database.ts'
+import type { FastifyInstance } from 'fastify'
 import { normaliseHost } from './http/host.ts'
 import { program } from './program.ts'
 import { closureOf } from './records/closure.ts'
 
-/** How many sites are shown as links. */
 const mostLinks = 3
 
 /** The addresses at which a server answers requests to localhost. */
 const localAddresses = ['127.0.0.1', 'localhost', '0.0.0.0', '::1', '::']
 
-interface Greeting {
-  /** The address that the server listens on. */
-  host: string
-  port: number
-  /** Whether `npm run dev` has restarted the server, so that the same lines are on the screen already. */
-  isRestart?: boolean
-}
+type Greeter = Pick<FastifyInstance, 'database' | 'log' | 'landmarks'>
 
-/** The parts of an app that the greeting reads. */
-interface Greeter {
-  database: Pick<Database, 'db' | 'name'>
-  log: Pick<FastifyBaseLogger, 'warn'>
-  /** Pages by their labels, and whether only hosts with a license have them. */
-  landmarks: ReadonlyMap<string, { path: string; needsSite: boolean }>
-}
-
-/** Tells a terminal in at most five lines which database and sites are served, where pages are, and what is missing. */
+/**
+ * Tells a terminal in at most five lines which database and sites are served, where pages are, and what is missing.
+ * @param isRestart whether `npm run dev` has restarted the server, so that the same lines are on the screen already
+ */
 export async function greet(
   app: Greeter,
-  { host, port, isRestart = false }: Greeting,
+  { host, port, isRestart }: { host: string; port: number; isRestart: boolean },
   output: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
 ): Promise<void> {
   if (!output.isTTY || isRestart) return

@@ -1,6 +1,5 @@
 import { prettyFactory } from 'pino-pretty'
 
-/** The parts of a log line that decide how it looks. */
 interface Line {
   level: number
   msg: string

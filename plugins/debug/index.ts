@@ -20,14 +20,13 @@ import { VerdictLog } from './verdict-log.ts'
 
 export { profiledOptions } from 'fastify-profiler'
 
-interface DebugOptions {
-  config: Config
-  /** What an application adds. */
-  panels: NonNullable<ProfilerOptions['panels']>
-}
+type Panels = NonNullable<ProfilerOptions['panels']>
 
-/** Registers the profiler with Portico's own panels. It must come first: it sees only hooks added after it. */
-async function debug(app: FastifyInstance, { config, panels }: DebugOptions) {
+/**
+ * Registers the profiler with Portico's own panels and those that an application adds. It must come first: it sees only
+ * hooks added after it.
+ */
+async function debug(app: FastifyInstance, { config, panels }: { config: Config; panels: Panels }) {
   const reads = new ReadLog()
   const verdicts = new VerdictLog()
   const stops = [listenToErrors(), verdicts.listen()]

@@ -64,7 +64,8 @@ export class ReadLog {
     const recorder = currentRecorder()
     if (recorder === undefined) return
     const value = isSensitiveField(column, key) ? masked : key
-    const reads = this.#of(recorder)
+    const reads = this.#requests.get(recorder) ?? { first: [], hit: 0, miss: 0, shared: 0 }
+    this.#requests.set(recorder, reads)
     if (reads.hit + reads.miss + reads.shared < mostSpans) {
       recorder.record({ kind: 'cache', name: `${answers[outcome]} ${table}`, detail: value }, 0)
     } else recorder.note(`Only the first ${mostSpans} cache reads are on the timeline.`)
@@ -72,13 +73,5 @@ export class ReadLog {
     if (reads.first.length < mostKept) {
       reads.first.push({ table, column, value, outcome, start: toMicroseconds(recorder.now()) })
     }
-  }
-
-  #of(recorder: Recorder): RequestReads {
-    const known = this.#requests.get(recorder)
-    if (known !== undefined) return known
-    const none = { first: [], hit: 0, miss: 0, shared: 0 }
-    this.#requests.set(recorder, none)
-    return none
   }
 }

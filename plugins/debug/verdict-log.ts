@@ -33,17 +33,10 @@ export class VerdictLog {
     // The request belongs to another application, or to the profiler itself.
     if (!recorder) return
     const { request, check, outcome, reason } = verdict
-    const known = this.#known(recorder)
+    const known = this.#requests.get(recorder) ?? new Map<string, TimedVerdict>()
+    this.#requests.set(recorder, known)
     const now = recorder.now()
     const start = known.get(check)?.start ?? now
     known.set(check, { request, check, outcome, reason, start, duration: toMicroseconds(now - start) })
-  }
-
-  #known(recorder: Recorder): Map<string, TimedVerdict> {
-    const known = this.#requests.get(recorder)
-    if (known !== undefined) return known
-    const none = new Map<string, TimedVerdict>()
-    this.#requests.set(recorder, none)
-    return none
   }
 }

@@ -7,21 +7,18 @@ import { type RecordKind, referencesOf } from '../../src/records/record-kind.ts'
 import type { AnyRecord } from '../../src/records/repository.ts'
 import { fromText, valueOf } from '../../src/records/validation.ts'
 
-/** A field of a form, or a column of a list. */
 export interface Field {
   readonly name: string
   /** In English. */
   readonly label: string
   readonly schema: TSchema
   readonly isRequired: boolean
-  /** The kind that the field refers to. */
   readonly to: RecordKind | undefined
   readonly isList: boolean
   /** Whether the order of a list counts. */
   readonly isOrdered: boolean
 }
 
-/** The fields of a kind with these schemas. */
 export function fieldsOf(kind: RecordKind, properties: TProperties): Field[] {
   const references = referencesOf(kind)
   return Object.entries(properties).map(([name, schema]) => {
@@ -62,7 +59,6 @@ function withoutReturns(text: string): string {
 export const firstOf = (name: string) => `first.${name}`
 export const searchFor = (name: string) => `find.${name}`
 
-/** Reads the fields that a form or a query has. */
 export function readEntered(fields: readonly Field[], sent: unknown): Entered {
   const entered = new Map<string, readonly string[]>()
   for (const { name, isList } of fields) {
@@ -113,7 +109,6 @@ function valueFrom({ isList, schema }: Field, texts: readonly string[]): unknown
 
 export type Offers = ReadonlyMap<string, Offer>
 
-/** Finds the records that fields offer. */
 export async function offersFor(db: Kysely<Tables>, fields: readonly Field[], entered: Entered, sent: unknown) {
   const offers = new Map<string, Offer>()
   for (const { name, to } of fields) {

@@ -5,7 +5,6 @@ import { type Entered, type Field, firstOf, labelOf, localTime, type Offers, sea
 import type { Offer } from '../../src/records/names.ts'
 import type { Words } from './words.ts'
 
-/** What a form shows in its fields, and says beside them. */
 export interface Filled {
   entered: Entered
   offers: Offers
@@ -14,7 +13,6 @@ export interface Filled {
   saved?: Entered | undefined
 }
 
-/** Renders fields with their labels, their descriptions and what is wrong with them. */
 export function renderFields(
   words: Words,
   fields: readonly Field[],
@@ -101,7 +99,6 @@ export function renderInput(
   return html`<input${all}${kind} value="${text}" autocomplete="off">`
 }
 
-/** The values of a field that has a few, with their names. */
 function choicesOf(words: Words, schema: TSchema): (readonly [string, string])[] | undefined {
   const { type, enum: values } = valueOf(schema)
   if (type === 'boolean') return Object.entries({ true: words.yes, false: words.no })

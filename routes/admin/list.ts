@@ -17,7 +17,6 @@ import { type Words, wordsOf } from './words.ts'
 interface ListOptions {
   /** The order unless another is asked for. Default: by what people know a record by. */
   sort?: string
-  /** The path that a record's name leads to. */
   pathFor?: (record: AnyRecord) => string | undefined
   /** A column besides those of the table. Default: the record's state, if it has any. */
   more?: { label: string; render: (words: Words, record: AnyRecord) => Content } | undefined
@@ -66,8 +65,8 @@ export default function listRoute(
     const { cursor, ...first } = query
     const linkTo = (more: Query) => `${pathOf(kind)}?${new URLSearchParams({ ...first, ...more }).toString()}`
     const pages = [
-      ...(cursor === undefined ? [] : [[linkTo({}), words.firstPage] as const]),
-      ...(next === null ? [] : [[linkTo({ cursor: next }), words.next] as const]),
+      ...(cursor === undefined ? [] : [[linkTo({}), words.paging.first] as const]),
+      ...(next === null ? [] : [[linkTo({ cursor: next }), words.paging.next] as const]),
     ]
     return html`
         <p class="quiet" role="status">${words.total(total)}</p>
@@ -82,7 +81,7 @@ export default function listRoute(
           </tbody>
         </table></div>`
         }
-        ${pages.length > 0 && html`<nav aria-label="${words.pages}"><ul>${pages.map(([href, text]) => html`<li><a href="${href}">${text}</a></li>`)}</ul></nav>`}`
+        ${pages.length > 0 && html`<nav aria-label="${words.paging.pages}"><ul>${pages.map(([href, text]) => html`<li><a href="${href}">${text}</a></li>`)}</ul></nav>`}`
   }
 
   function renderHeading(words: Words, { name, label }: Field, sort: string, linkTo: (more: Query) => string): Markup {
@@ -112,7 +111,6 @@ export default function listRoute(
   }
 }
 
-/** Texts of a query, by the names of their parameters. */
 type Query = Readonly<Record<string, string>>
 
 /** The parameters of a query that have a text. Those of a form that are empty ask for nothing. */

@@ -15,17 +15,13 @@ export function pathOf({ plural }: Pick<RecordKind, 'plural'>, ...parts: readonl
   return ['/admin', plural.replaceAll(' ', '-'), ...parts].join('/')
 }
 
-/** A page of /admin without its frame. */
 interface AdminPage {
   title: string
   main: Content
-  /** What has been done. */
   done?: Content
-  /** What is wrong. */
   problem?: Content
 }
 
-/** Sends a page with links to all others. */
 export function sendAdminPage(request: FastifyRequest, reply: FastifyReply, page: AdminPage): FastifyReply {
   const { locale, closure } = request
   const license = request.requireLicense()

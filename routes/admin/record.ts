@@ -96,7 +96,6 @@ export default function recordRoutes(
     })
   }
 
-  /** @throws {NotFoundHttpError} if there is no such record, or not any more */
   async function recordAt({ params }: FastifyRequest): Promise<AnyRecord> {
     const id = textOf(params, 'id')
     const record = formats.id.accepts(id) ? await readRecord(db, kind, id) : undefined
@@ -104,7 +103,6 @@ export default function recordRoutes(
     return record
   }
 
-  /** Says that a record has changed, and who has changed it last. */
   async function describeLastChange(words: Words, { id }: AnyRecord): Promise<Content> {
     const { records } = await listRecords(db, auditLines, { filters: { table: kind.table, record_id: id }, limit: 1 })
     // What psql changes is not in the audit.
@@ -194,7 +192,6 @@ export default function recordRoutes(
     })
   }
 
-  /** Sends a page that shows something once. */
   function sendSecret(request: FastifyRequest, reply: FastifyReply, record: AnyRecord, secret: string, done: string) {
     const words = wordsOf(request.locale)
     return sendAdminPage(request, reply, {

@@ -29,7 +29,6 @@ export function makeOnce<Result extends object>() {
   }
 }
 
-/** The statuses of errors of what was entered. */
 const correctable = new Set([400, 409, 412, 422])
 
 /**
@@ -45,13 +44,11 @@ export async function unlessRefused<Result>(act: () => Promise<Result>): Promise
   }
 }
 
-/** The errors in single fields. */
 export function errorsIn(refusal: HttpError | undefined): readonly FieldError[] {
   const errors = refusal?.members?.['errors']
   return Array.isArray(errors) ? errors.map((error: FieldError) => error) : []
 }
 
-/** What a form says above its fields. */
 export function problemOf(words: Words, fields: readonly Field[], refusal: HttpError | undefined): Content {
   const errors = errorsIn(refusal)
   const areBeside = errors.length > 0 && errors.every(error => fields.some(field => isAbout(field, error)))

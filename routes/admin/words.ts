@@ -1,10 +1,10 @@
 import { type Content, html } from '../../src/pages/html.ts'
+import { visitorWords } from '../../src/pages/visitor-words.ts'
 import { wordsFor } from '../../src/pages/words.ts'
 import { descriptions, names } from './kind-words.ts'
 
 const english = {
   language: 'en',
-  admin: 'Administration',
   add: (kind: string) => `Add ${kind}`,
   save: 'Save',
   saved: 'Saved.',
@@ -38,9 +38,6 @@ const english = {
     until: (field: string) => `${field} before`,
   },
   total: (count: number) => `${count.toLocaleString('en')} found`,
-  pages: 'Pages',
-  firstPage: 'First page',
-  next: 'Next',
   first: 'first',
   beginning: 'Beginning of the name',
   find: 'Find',
@@ -53,7 +50,6 @@ const english = {
 
 const german: typeof english = {
   language: 'de',
-  admin: 'Verwaltung',
   add: kind => `${kind} hinzufügen`,
   save: 'Speichern',
   saved: 'Gespeichert.',
@@ -87,9 +83,6 @@ const german: typeof english = {
     until: field => `${field} vor`,
   },
   total: count => `${count.toLocaleString('de')} gefunden`,
-  pages: 'Seiten',
-  firstPage: 'Erste Seite',
-  next: 'Weiter',
   first: 'zuerst',
   beginning: 'Anfang des Namens',
   find: 'Finden',
@@ -102,7 +95,6 @@ const german: typeof english = {
 
 const french: typeof english = {
   language: 'fr',
-  admin: 'Administration',
   add: kind => `Ajouter : ${kind}`,
   save: 'Enregistrer',
   saved: 'Enregistré.',
@@ -136,9 +128,6 @@ const french: typeof english = {
     until: field => `${field} avant`,
   },
   total: count => `${count.toLocaleString('fr')} au total`,
-  pages: 'Pages',
-  firstPage: 'Première page',
-  next: 'Suivant',
   first: 'en premier',
   beginning: 'Début du nom',
   find: 'Trouver',
@@ -151,23 +140,22 @@ const french: typeof english = {
 
 const translations: Record<string, typeof english> = { de: german, fr: french }
 
-/** The words of the admin pages in a language, or in English. */
 export function wordsOf(locale: string) {
   const words = wordsFor(locale, translations, english)
-  const own = names[words.language] ?? {}
-  const name = (text: string) => own[text] ?? text
+  const { session, frontPage } = visitorWords(words.language)
+  const name = (text: string) => names[text]?.[words.language] ?? text
   return {
     ...words,
+    admin: session.admin,
+    paging: frontPage,
     /** The name of a kind, a field or a choice. In English if there is no other. */
     name,
-    /** The same as a heading. */
     title(text: string): string {
       const named = name(text)
       return named.charAt(0).toUpperCase() + named.slice(1)
     },
-    /** The description of a kind or a field. */
     say(text: string): Content {
-      return descriptions[words.language]?.[text] ?? this.quote(forPeople(text))
+      return descriptions[text]?.[words.language] ?? this.quote(forPeople(text))
     },
     /** A sentence that is always in English. */
     quote(text: string): Content {

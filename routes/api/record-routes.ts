@@ -21,10 +21,6 @@ import { positionOf, writeCursor } from '../../src/records/selection.ts'
 import { admissionTo, authorOf, notAdmin, requireAdmin, scopeOf } from './admission.ts'
 import { addSchema, changeSchema, listSchema, readSchema, removeSchema } from './record-schemas.ts'
 
-interface RecordRoutesOptions {
-  kind: RecordKind
-}
-
 /** The pattern requires an id, so that a list's path with a trailing slash is still the list. */
 const onePath = '/:id(.+)'
 
@@ -32,7 +28,7 @@ const onePath = '/:id(.+)'
 export const bodyLimit = 64 * 1024
 
 /** The routes to list, read, add, change and remove one kind of record. One whose records nobody adds is only read. */
-export default async function recordRoutes(app: FastifyInstance, { kind }: RecordRoutesOptions) {
+export default async function recordRoutes(app: FastifyInstance, { kind }: { kind: RecordKind }) {
   const { validatorCompiler: compile } = app
   app.setValidatorCompiler(route => {
     // Whoever writes a record validates it. Compiling these schemas, too, takes 80 ms of the start.

@@ -112,10 +112,7 @@ export function removeSchema(kind: RecordKind) {
   }
 }
 
-/**
- * Names an operation in the documentation.
- * @param object what it acts on: the kind's name or, for several records, its plural
- */
+/** @param object what the operation acts on: the kind's name or, for several records, its plural */
 function operation(verb: string, kind: RecordKind, object: string, description: string) {
   const number = object === kind.name ? 'one ' : ''
   return {
@@ -126,7 +123,6 @@ function operation(verb: string, kind: RecordKind, object: string, description: 
   }
 }
 
-/** Says who may read these records. */
 function readersOf({ open, plural }: RecordKind): string {
   return open ? `Visitors see only the ${plural} of the site's license. Admins see all.` : 'For admins.'
 }
@@ -148,7 +144,6 @@ const ifNoneMatch = Type.Optional(
   }),
 )
 
-/** The request headers of a change or removal. */
 const changeHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({
@@ -156,24 +151,6 @@ const changeHeaders = Type.Object({
     }),
   ),
 })
-
-/** The part of a list's query that selects a page. */
-const paging = {
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      maxLength: longestCursor,
-      description: 'The "next" of the previous page of this list, in the same order.',
-    }),
-  ),
-  _locale: Type.Optional(
-    Type.String({
-      description: 'The language of the answer, as on every page of a site. It does not translate records.',
-    }),
-  ),
-}
 
 /** The query of a list: its filters, its order and its page. */
 export function listQuery(kind: RecordKind) {
@@ -187,7 +164,20 @@ export function listQuery(kind: RecordKind) {
           description: 'The field to sort by. A "-" in front sorts in descending order.',
         }),
       ),
-      ...paging,
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
+      ),
+      cursor: Type.Optional(
+        Type.String({
+          maxLength: longestCursor,
+          description: 'The "next" of the previous page of this list, in the same order.',
+        }),
+      ),
+      _locale: Type.Optional(
+        Type.String({
+          description: 'The language of the answer, as on every page of a site. It does not translate records.',
+        }),
+      ),
       total: Type.Optional(
         Type.Boolean({
           default: false,
@@ -214,7 +204,6 @@ function answer<Schema extends TSchema>(
   return { description, headers, content: { 'application/json': { schema, example } } }
 }
 
-/** An answer without content. */
 function emptyAnswer(description: string, headers: object = {}) {
   return { ...Type.Null(), description, headers }
 }
@@ -319,7 +308,6 @@ function missing({ name }: RecordKind) {
   return problem(404, `There is no such ${name}.`, `There is no ${name} ${exampleId}.`)
 }
 
-/** Another record has the same value of a unique field. */
 function taken({ name, constraints }: RecordKind) {
   const unique = Object.values(constraints).find(({ refersTo }) => refersTo === undefined)
   if (unique === undefined) return {}
@@ -338,7 +326,6 @@ const unreadable = {
   ...problem(415, 'The body is not JSON.', 'Unsupported Media Type'),
 }
 
-/** A field refers to a record that does not exist. */
 function dangling({ constraints }: RecordKind) {
   const reference = Object.values(constraints).find(({ refersTo }) => refersTo !== undefined)
   if (reference?.refersTo === undefined) return {}

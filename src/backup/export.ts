@@ -23,7 +23,6 @@ export class ExportRefusedError extends Error {
 
 /**
  * Exports everything that the application keeps, as of one moment, in constant memory.
- * @param ownKinds the kinds of records that an application adds to Portico's
  * @param onProgress called after each query with the progress from 0 to 1 and the number of records so far
  * @returns pieces of the export, each of one or more lines
  * @throws {ExportRefusedError} if the tables are newer than this program, or a record is too long to be restored
@@ -65,7 +64,6 @@ export async function* exportRecords(
   }
 }
 
-/** Reads the last migration of each series that has any. */
 async function readMigrations(db: Kysely<Tables>, allSeries: readonly MigrationSeries[]): Promise<string[]> {
   const names: string[] = []
   for (const series of allSeries) {
@@ -117,14 +115,12 @@ function readable({ name, type }: Column): RawBuilder<unknown> {
   return type === 'bigint' ? sql`${column}::text as ${sql.id(name)}` : column
 }
 
-/** Counts the records of all tables. */
 async function countRecords(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<number> {
   const counts = tables.map(({ name }) => sql`(select count(*) from ${sql.table(name)})`)
   const { rows } = await sql<{ count: string }>`select ${sql.join(counts, sql` + `)} as count`.execute(db)
   return Number(rows[0]?.count)
 }
 
-/** Reads the next id of each table that has ids. */
 async function readNextIds(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<Record<string, string>> {
   const nextIds: Record<string, string> = {}
   for (const { table, name } of sequencesOf(tables)) {

@@ -9,7 +9,6 @@ import { guard, quote } from '../records/validation.ts'
 
 /** An export is NDJSON: a header, one record a line, and an ending. */
 export const formatName = 'portico-export'
-/** The newest version of the format that this program knows. */
 export const formatVersion = 1
 /** In bytes, with the line feed. Far longer than any real record, and short enough to be read as a whole. */
 export const longestLine = 1024 * 1024
@@ -26,37 +25,28 @@ const header = Type.Object({
   site_migration: Type.Optional(Type.String()),
   /** When the records were read (ISO 8601). */
   time: Type.String(),
-  /** The columns of each table. */
-  tables: Type.Record(Type.String(), Type.Unknown()),
+  tables: Type.Record(Type.String(), Type.Array(Type.String())),
 })
 
-/** The first line. */
 export const isHeader = guard(header)
-
-/** The columns of a table in the header. */
-export const areNames = guard(Type.Array(Type.String()))
 
 const recordLine = Type.Object({
   table: Type.String(),
   record: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
 })
 
-/** A line between them. */
 export type RecordLine = Static<typeof recordLine>
 export const isRecordLine = guard(recordLine)
 
 const ending = Type.Object({
-  /** The number of records of each table. */
   counts: Type.Record(Type.String(), Type.Integer()),
   /** The id of the next record that is added, for tables that have ids. Ids of removed records are never reused. */
   next_ids: Type.Record(Type.String(), Type.String({ format: 'id' })),
 })
 
-/** The last line, which shows that nothing is missing. */
 export type Ending = Static<typeof ending>
 export const isEnding = guard(ending)
 
-/** Writes a line. */
 export function lineOf(line: Static<typeof header> | Ending): string {
   return `${JSON.stringify(line)}\n`
 }
@@ -80,7 +70,6 @@ export class RestoreRefusedError extends Error {
   /** The line that is wrong, from 1, or undefined if the database is. */
   readonly line: number | undefined
 
-  /** @param reason a sentence */
   constructor(line: number | undefined, reason: string) {
     super(reason)
     this.line = line
@@ -121,10 +110,7 @@ export interface Column {
   sequence: string | null
 }
 
-/**
- * Reads the tables of an export from the database's catalog, in an order in which they can be restored.
- * @param ownKinds the kinds of records that an application adds to Portico's
- */
+/** Reads the tables of an export from the database's catalog, in an order in which they can be restored. */
 export async function readKeptTables(db: Kysely<Tables>, ownKinds: readonly RecordKind[]): Promise<KeptTable[]> {
   const names = [...tablesOf(kinds), ...keptWithoutKind, ...tablesOf(ownKinds)]
   const { rows } = await sql<Column & { table: string; position: number | null }>`
@@ -148,14 +134,7 @@ export async function readKeptTables(db: Kysely<Tables>, ownKinds: readonly Reco
   })
 }
 
-interface Sequence {
-  table: string
-  column: string
-  name: string
-}
-
-/** The sequences that the ids of these tables are taken from. */
-export function sequencesOf(tables: readonly KeptTable[]): Sequence[] {
+export function sequencesOf(tables: readonly KeptTable[]) {
   return tables.flatMap(({ name: table, columns }) =>
     columns.flatMap(({ name: column, sequence }) => (sequence === null ? [] : [{ table, column, name: sequence }])),
   )

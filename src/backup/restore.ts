@@ -8,8 +8,6 @@ import { type Line, linesOf } from '../byte-lines.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import { quote } from '../records/validation.ts'
 import {
-  areNames,
-  type Column,
   type Ending,
   flawOf,
   formatVersion,
@@ -36,7 +34,6 @@ const longestBanner = 10
 /**
  * Restores an export into an empty database, all or nothing, in constant memory. The demonstration records count as
  * nothing unless somebody changed them. The triggers of the tables tell running servers.
- * @param ownKinds the kinds of records that an application adds to Portico's
  * @param onProgress called after each INSERT with the number of records so far
  * @returns the number of records
  * @throws {RestoreRefusedError} if the database is not empty, or the export is damaged or of another program or version
@@ -64,7 +61,6 @@ export async function restoreRecords(
   }
 }
 
-/** Restores the lines of an export. @returns the number of records */
 async function restoreLines(
   db: Kysely<Tables>,
   series: readonly MigrationSeries[],
@@ -76,7 +72,6 @@ async function restoreLines(
   const exported = readHeader(first.number, parseLine(first), tables, series)
   const counts: Record<string, number> = {}
   let restored = 0
-  /** The rows that wait for an INSERT, and their table. */
   let rows: Row[] = []
   let table: ExportedTable | undefined
   let length = 0
@@ -146,16 +141,10 @@ async function skipBanner(lines: AsyncGenerator<Line, undefined>): Promise<Line>
 }
 
 /** A table of an export, with the columns that the export has. */
-interface ExportedTable {
-  name: string
-  columns: readonly Column[]
-}
+type ExportedTable = Pick<KeptTable, 'name' | 'columns'>
 
 /**
  * Reads the line that an export begins with.
- * @param line its number
- * @param tables the tables of this database
- * @param allSeries the migrations of this program
  * @returns the tables of the export, by name
  * @throws {RestoreRefusedError} if it is not the header of an export, or of an export that is newer than this program
  */
@@ -165,11 +154,8 @@ function readHeader(
   tables: readonly KeptTable[],
   allSeries: readonly MigrationSeries[],
 ): Map<string, ExportedTable> {
-  const refuse: Refuse = reason => {
-    throw new RestoreRefusedError(line, reason)
-  }
-  if (!isOurs(value)) return refuse('The file is not an export of Portico.')
-  if (!isHeader(value)) return refuse('The line is not the header of an export.')
+  if (!isOurs(value)) refuse('The file is not an export of Portico.')
+  if (!isHeader(value)) refuse('The line is not the header of an export.')
   const { version, migration, site_migration: siteMigration, tables: exported } = value
   if (version !== formatVersion) {
     refuse(`The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`)
@@ -182,23 +168,22 @@ function readHeader(
     const example = quote(siteMigration)
     refuse(`The export is of an application with migrations that this one does not have, such as ${example}.`)
   }
-  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(name, columns, tables, refuse)]))
-}
+  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(name, columns)]))
 
-type Refuse = (reason: string) => never
+  function tableOf(name: string, columns: readonly string[]): ExportedTable {
+    const table = tables.find(table => table.name === name)
+    if (table === undefined) refuse(`There is no table ${quote(name)}.`)
+    const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
+    if (unknown !== undefined) refuse(`${name} has no column ${quote(unknown)}.`)
+    const missing = table.key.find(column => !columns.includes(column))
+    if (missing !== undefined) refuse(`The line leaves out the column ${missing} of ${name}.`)
+    // An older export has fewer columns, and the others get their defaults.
+    return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
+  }
 
-function tableOf(name: string, columns: unknown, tables: readonly KeptTable[], refuse: Refuse): ExportedTable {
-  const table = tables.find(table => table.name === name)
-  if (table === undefined) return refuse(`There is no table ${quote(name)}.`)
-  if (!areNames(columns)) return refuse(`The line has no list of the columns of ${name}.`)
-  const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
-  if (unknown !== undefined) refuse(`${name} has no column ${quote(unknown)}.`)
-  const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
-  if (repeated !== undefined) refuse(`The line has the column ${repeated} of ${name} twice.`)
-  const missing = table.key.find(column => !columns.includes(column))
-  if (missing !== undefined) refuse(`The line leaves out the column ${missing} of ${name}.`)
-  // An older export has fewer columns, and the others get their defaults.
-  return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
+  function refuse(reason: string): never {
+    throw new RestoreRefusedError(line, reason)
+  }
 }
 
 /**
@@ -255,14 +240,11 @@ async function readReferringTables(db: Kysely<Tables>, tables: readonly KeptTabl
   return names
 }
 
-/** A record of an export. */
 interface Row {
-  /** The number of its line. */
   line: number
   json: string
 }
 
-/** Inserts records with their ids. */
 async function insertRows(db: Kysely<Tables>, { name, columns }: ExportedTable, rows: readonly Row[]): Promise<void> {
   const list = sql.join(columns.map(({ name }) => sql.ref(name)))
   // JSON takes one parameter for any number of rows.

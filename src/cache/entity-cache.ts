@@ -68,10 +68,8 @@ export class EntityCache {
   }
 }
 
-/** Describes the cached records of one entity. */
 export interface EntityMetadata {
   table: string
-  /** The columns of a record. */
   columns: readonly string[]
   /** The column by which records are read. Notifications of changes to the table contain its value (migration 0002). */
   key: string

@@ -1,14 +1,7 @@
 import { EventEmitter } from 'node:events'
 
-interface AvailabilityEvents {
-  /** The database stopped answering. */
-  lost: [cause: unknown]
-  /** The database answers again. */
-  found: []
-}
-
 /** Tracks whether the database answers. */
-export class Availability extends EventEmitter<AvailabilityEvents> {
+export class Availability extends EventEmitter<{ lost: [cause: unknown]; found: [] }> {
   #loss: { cause: unknown } | null = null
 
   /** Whether the database answers, as far as the listener knows. */

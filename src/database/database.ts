@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
+import type { Config } from '../config.ts'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { Availability } from './availability.ts'
 import { Changes } from './changes.ts'
@@ -33,10 +34,7 @@ export interface Database {
   close: () => Promise<void>
 }
 
-export interface DatabaseOptions {
-  /** A postgres:// URL, or undefined for PGlite in dataDir. */
-  databaseUrl: string | undefined
-  dataDir: string
+export interface DatabaseOptions extends Pick<Config, 'databaseUrl' | 'dataDir'> {
   /** What an application adds to Portico's migrations. */
   migrations?: Migrations | undefined
   /** What an application adds to the demonstration records. */
@@ -226,15 +224,11 @@ async function openPatiently(
 }
 
 /**
- * Opens and migrates a PostgreSQL database for a command that names it.
- * @param name for messages, which never show the URL: "The database of --to"
+ * Opens and migrates the PostgreSQL database that the option --to of a command names.
  * @throws {StartError} if it cannot be reached or migrated, or has another application's tables
  */
-export async function openNamedDatabase(
-  databaseUrl: string,
-  name: string,
-  series: readonly MigrationSeries[],
-): Promise<Database> {
+export async function openNamedDatabase(databaseUrl: string, series: readonly MigrationSeries[]): Promise<Database> {
+  const name = 'The database of --to'
   return { ...(await openPatiently(databaseUrl, defaultLimits, series, name, assertOwnTables)), series }
 }
 

@@ -5,7 +5,6 @@ import { join, relative } from 'node:path'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { closeToOthers } from './private-folder.ts'
 
-/** Thrown if another process listens on the socket. */
 const isHeld = new Error('The lock is held.')
 
 /** The longest socket path in bytes that all supported systems accept. */
@@ -13,7 +12,6 @@ const longestPath = 103
 
 /** Another process has locked the folder. */
 export class LockedError extends StartError {
-  /** The lock's socket. */
   readonly path: string
 
   constructor(directory: string, path: string) {

@@ -5,23 +5,9 @@ import { addAbortSignal, Duplex } from 'node:stream'
 import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
 import pg from 'pg'
 import { reasonOf, StartError } from '../errors/start-error.ts'
-import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
+import { lockDirectory } from './directory-lock.ts'
 import { crashed } from './failures.ts'
 import { makeFolder, makePrivateFolder } from './private-folder.ts'
-
-/** A PGlite in a worker thread. pg connects to it as to any PostgreSQL. */
-interface EmbeddedDatabase {
-  /** Has one connection, because PGlite has one session. A second query waits for the first, or for its transaction. */
-  pool: pg.Pool
-  /** Opens another connection to the same session, for use while nobody uses the pool's. */
-  connect: () => Duplex
-  /** See DirectoryLock. */
-  onWaiting: DirectoryLock['onWaiting']
-  /** Aborted with an error if PostgreSQL dies, for example because the disk is full. */
-  death: AbortSignal
-  /** Ends the worker. Call it after the pool has ended. */
-  close: () => Promise<void>
-}
 
 /** How pg connects to a PGlite. */
 export const embeddedConfig = { user: 'postgres', database: 'postgres', ssl: false }
@@ -30,7 +16,8 @@ export const embeddedConfig = { user: 'postgres', database: 'postgres', ssl: fal
 export type OnCreation = () => void
 
 /**
- * Opens PGlite in a folder that only this user can read. Creates the folder if it does not exist.
+ * Opens PGlite in a worker thread, and in a folder that only this user can read. Creates the folder if it does not
+ * exist. pg connects to it as to any PostgreSQL.
  * @param onConnect awaited before a new connection's first query
  * @throws {StartError} if the folder cannot be used, or another process has it open
  */
@@ -38,7 +25,7 @@ export async function openEmbedded(
   dataDir: string,
   onConnect: (client: pg.ClientBase) => Promise<void>,
   onCreation: OnCreation = () => {},
-): Promise<EmbeddedDatabase> {
+) {
   try {
     makeFolder(dataDir)
   } catch (error) {
@@ -58,10 +45,14 @@ export async function openEmbedded(
     worker.once('message', die).once('error', die)
     const stream = () => addAbortSignal(death.signal, new EmbeddedStream(worker))
     return {
+      /** Has one connection, because PGlite has one session. A second query waits for the first, or its transaction. */
       pool: new pg.Pool({ ...embeddedConfig, max: 1, idleTimeoutMillis: 0, onConnect, stream }),
+      /** Opens another connection to the same session, for use while nobody uses the pool's. */
       connect: () => stream().connect(),
       onWaiting: lock.onWaiting,
+      /** Aborted with an error if PostgreSQL dies, for example because the disk is full. */
       death: death.signal,
+      /** Ends the worker. Call it after the pool has ended. */
       async close() {
         worker.postMessage('close')
         await exited

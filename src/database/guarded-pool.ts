@@ -91,7 +91,6 @@ export class GuardedPool implements PostgresPool, ConnectionPool {
     }
   }
 
-  /** Of the pool that this one guards. */
   readonly counts = (): ConnectionCounts => {
     const { totalCount, idleCount, waitingCount } = this.#pool
     return { size: totalCount, idle: idleCount, waiting: waitingCount }
@@ -137,7 +136,6 @@ class GuardedConnection implements PostgresPoolClient, QueryConnection {
     }
   }
 
-  /** Gives the connection back, or closes it if asked to. */
   release(destroy = false): void {
     this.#lent.delete(this)
     this.#client.release(destroy || this.#fault !== null)

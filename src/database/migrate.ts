@@ -18,16 +18,12 @@ export const migrationTable = 'portico_migrations'
 const ownMigrationTable = 'site_migrations'
 export const seedTable = 'portico_seeds'
 
-/** The tables that say what has been applied. */
 export const migrationTables = [migrationTable, ownMigrationTable, seedTable]
 
 /** An arbitrary number: the advisory lock that a migrating process holds. */
 const lock = 7_078_414_223
 
-/**
- * The migrations of this program, in the order in which they are applied.
- * @param own what an application that is built on Portico adds
- */
+/** The migrations of this program and of the application built on it, in the order in which they are applied. */
 export function allSeriesWith(own: Migrations = {}): readonly MigrationSeries[] {
   return [
     { table: migrationTable, migrations },
@@ -79,6 +75,7 @@ async function apply(db: Kysely<Tables>, series: MigrationSeries): Promise<Newer
     const newer = newerOf(series, applied)
     const incompatible = incompatibleOf(newer)
     if (incompatible.length > 0) {
+      const advice = 'Start the newer version, or restore a backup from before the upgrade'
       throw new Error(`this version cannot run beside ${nameNewer(incompatible)}. ${advice}`)
     }
     const pending = Object.entries(series.migrations)
@@ -88,8 +85,6 @@ async function apply(db: Kysely<Tables>, series: MigrationSeries): Promise<Newer
     return newer
   })
 }
-
-const advice = 'Start the newer version, or restore a backup from before the upgrade'
 
 async function applyPending(
   db: Kysely<Tables>,
@@ -113,7 +108,6 @@ async function applyPending(
   await sql`select pg_notify('portico_changes', ${table})`.execute(db)
 }
 
-/** A migration as the database has it. */
 interface AppliedMigration {
   name: string
   timestamp: string
@@ -128,7 +122,6 @@ export interface NewerMigration {
   isCompatible: boolean
 }
 
-/** Reads which migrations of a series have been applied, by their names. */
 export async function readAppliedMigrations(db: Kysely<Tables>, table: string): Promise<AppliedMigration[]> {
   const { rows: tables } = await sql`select where to_regclass(${table}) is not null`.execute(db)
   if (tables.length === 0) return []
@@ -139,7 +132,6 @@ export async function readAppliedMigrations(db: Kysely<Tables>, table: string): 
   return rows
 }
 
-/** Reads which migrations of these series are newer than this program. */
 export async function readNewerMigrations(
   db: Kysely<Tables>,
   allSeries: readonly MigrationSeries[],
@@ -157,7 +149,6 @@ export function newerOf({ migrations }: MigrationSeries, applied: readonly Appli
     .map(({ name, compatible_since: since }) => ({ name, isCompatible: since !== null && since <= last }))
 }
 
-/** Those beside which this version cannot run. */
 export function incompatibleOf(newer: readonly NewerMigration[]): readonly NewerMigration[] {
   return newer.filter(({ isCompatible }) => !isCompatible)
 }
@@ -167,7 +158,6 @@ export function nameNewer(newer: readonly NewerMigration[]): string {
   return `the migration${newer.length > 1 ? 's' : ''} ${newer.map(({ name }) => name).join(', ')} of a newer version`
 }
 
-/** Says that this version runs on beside newer migrations. */
 export function describeNewer(newer: readonly NewerMigration[]): string {
   return `The database has ${nameNewer(newer)}. ${newer.length > 1 ? 'They are' : 'It is'} compatible, so this version runs on.`
 }

@@ -11,7 +11,6 @@ import type { ConnectionPool } from './guarded-pool.ts'
  */
 const longestPause = 30_000
 
-/** PostgreSQL's codes of errors. */
 const serverHasDied = '57P02'
 const protocolViolation = '08P01'
 

@@ -21,7 +21,6 @@ type ErrorType = ReturnType<typeof errorForm>
 
 const problemHeaders = headersFor('application/problem+json')
 
-/** The headers that every error response of a type has. */
 const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'application/problem+json': problemHeaders,
   'application/json': problemHeaders,
@@ -30,10 +29,8 @@ const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'text/plain': headersFor('text/plain'),
 }
 
-/** The headers of a page in a language. */
 const pageHeadersIn = memoize(language => ({ ...headersOf['text/html'], 'content-language': language }), 200)
 
-/** The response to a request that failed. */
 export interface ErrorAnswer {
   statusCode: number
   headers: HttpHeaders
@@ -75,10 +72,6 @@ function headersFrom(error: Error): HttpHeaders {
   return 'headers' in error && error.headers !== noHeaders ? sendableHeaders(error.headers) : noHeaders
 }
 
-/**
- * @param accept the request's Accept header
- * @param site the site of the request, if it has one
- */
 export function answerError(error: Error, accept: string | undefined, site?: SiteOfError): ErrorAnswer {
   const statusCode = statusOf(error)
   if (error instanceof SiteClosedHttpError && site !== undefined && errorForm(accept) === 'text/html') {
@@ -122,7 +115,7 @@ function render(type: ErrorType, status: number, title: string, detail: string, 
     case 'text/html':
       return renderErrorPage(status, title, detail, advice)
     case 'text/plain':
-      return `${onOneLine(detail)}\n`
+      return `${detail.replace(/\p{Cc}+/gu, ' ')}\n`
     default:
       // A problem with its extension members (RFC 9457, section 3.2).
       return JSON.stringify({ type: 'about:blank', title, status, detail, ...advice?.members })
@@ -136,10 +129,6 @@ function headersFor(type: string): ErrorAnswer['headers'] {
     'x-content-type-options': 'nosniff',
     'content-type': `${type}; charset=utf-8`,
   }
-}
-
-function onOneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ')
 }
 
 /** Headers that describe another body or its transfer. */

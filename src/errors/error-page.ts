@@ -62,13 +62,9 @@ function renderAround(status: number, { locale, name }: SiteOfError, advice: Adv
 
 function renderAdvice({ remedy = toTheFrontPage, hint }: Advice, words: VisitorWords): Markup {
   return html`${hint && renderHint(hint)}
-      ${remedy && html`<p><a href="${remedy.href}">${textOf(remedy, words)}</a></p>`}`
+      ${remedy && html`<p><a href="${remedy.href}">${typeof remedy.text === 'string' ? remedy.text : remedy.text(words)}</a></p>`}`
 }
 
 function renderHint({ text, commands }: Hint): Markup {
   return html`<p>${text}</p>${commands.map(command => html`<p><code>${command}</code></p>`)}`
-}
-
-function textOf({ text }: Remedy, words: VisitorWords): string {
-  return typeof text === 'string' ? text : text(words)
 }

@@ -85,9 +85,7 @@ export class UnauthorizedHttpError extends HttpError {
   }
 }
 
-/** The request's API token is not valid. */
 export class InvalidTokenHttpError extends HttpError {
-  /** @param realm the domain of the request */
   constructor(message: string, realm: string) {
     super(401, message, { headers: challenge(realm, 'invalid_token') })
   }
@@ -95,7 +93,6 @@ export class InvalidTokenHttpError extends HttpError {
 
 /** The request's API token is valid, but may not make this request. */
 export class InsufficientScopeHttpError extends HttpError {
-  /** @param realm the domain of the request */
   constructor(message: string, realm: string) {
     super(403, message, { headers: challenge(realm, 'insufficient_scope') })
   }
@@ -103,7 +100,6 @@ export class InsufficientScopeHttpError extends HttpError {
 
 /** The request has credentials in more than one place. */
 export class RepeatedCredentialsHttpError extends HttpError {
-  /** @param realm the domain of the request */
   constructor(message: string, realm: string) {
     super(400, message, { headers: challenge(realm, 'invalid_request') })
   }
@@ -122,7 +118,6 @@ export class ForbiddenHttpError extends HttpError {
 
 /** The user is signed in, but the license does not admit them. */
 export class NotAdmittedHttpError extends ForbiddenHttpError {
-  /** @param href the page to sign in or out */
   constructor(email: string, href: string) {
     super(`You are signed in as ${email}, but you may not enter this site.`, {
       remedy: { text: words => words.signInAsOther, href },
@@ -155,7 +150,6 @@ function howToLicense(domain: string): Hint {
 }
 
 export class MethodNotAllowedHttpError extends HttpError {
-  /** @param allow the methods that the path's routes declare */
   constructor(message: string, allow: readonly string[]) {
     super(405, message, { headers: { allow: allow.join(', ') } })
   }
@@ -168,7 +162,6 @@ export class ConflictHttpError extends HttpError {
   }
 }
 
-/** The client's copy is out of date. */
 export class PreconditionFailedHttpError extends HttpError {
   constructor(message: string) {
     super(412, message)
@@ -200,7 +193,6 @@ export class ServiceUnavailableHttpError extends HttpError {
 /** The license is not valid now, so that only admins see the site. */
 export class SiteClosedHttpError extends HttpError {
   readonly closure: Closure
-  /** The address of the sign-in page. */
   readonly signIn: string
 
   constructor(message: string, closure: Closure, signIn: string) {

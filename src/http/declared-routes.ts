@@ -28,7 +28,6 @@ export interface Route {
   exposeHeadRoute?: boolean | undefined
 }
 
-/** The router's data for a route. */
 interface Entry {
   position: number
   exposesHead: boolean

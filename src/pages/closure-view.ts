@@ -11,11 +11,7 @@ export function renderClosureNotice(closure: Closure | null, locale: string, isA
   return html`<p class="notice">${sentences.filter(sentence => sentence !== '').join(' ')}</p>`
 }
 
-/**
- * Renders what visitors see of a closed site.
- * @param name the name of the site
- * @param signIn the address of the sign-in page
- */
+/** Renders what visitors see of a closed site, with a link to the sign-in page. */
 export function renderClosedPage(closure: Closure, name: string, locale: string, signIn: string): string {
   const words = visitorWords(locale)
   const detail = detailOf(closure, locale)

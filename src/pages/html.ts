@@ -25,7 +25,6 @@ function render(content: Content): string {
   return content.map(render).join('')
 }
 
-/** Escapes a text as the template does. */
 export function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }

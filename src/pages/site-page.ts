@@ -32,7 +32,6 @@ const style = new Markup(`
   .status { margin: 0; font-variant-numeric: tabular-nums }
 `)
 
-/** The additional style of pages with a form. */
 export const formStyle = new Markup(`
   :root { --edge: light-dark(#818b98, #6e7783); --field: light-dark(#fff, #1b2027);
     --problem: light-dark(#b3261e, #f2857c) }
@@ -53,7 +52,6 @@ export const formStyle = new Markup(`
     max-width: 26rem }
 `)
 
-/** The additional style of the admin pages. */
 export const adminStyle = new Markup(`${formStyle.toString()}${adminRules}`)
 
 /** The hashes of all inline styles, for the Content-Security-Policy. */
@@ -64,12 +62,10 @@ function hashOf(style: string): string {
 }
 
 export interface Page {
-  /** A BCP 47 tag. */
   language: string
   title: string
   /** An additional style. It has to be one of the above, or the Content-Security-Policy blocks it. */
   style?: Markup | false
-  /** The content above the main part. */
   header?: Content
   main: Content
 }
@@ -133,7 +129,6 @@ export const policyWith = memoize(
   100,
 )
 
-/** The security headers of an HTML page. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': contentSecurityPolicy.join(';'),
   'cross-origin-opener-policy': 'same-origin',

@@ -104,15 +104,11 @@ export function auditOf(kinds: readonly RecordKind[]): RecordKind {
 
 type Values = Readonly<Record<PropertyKey, unknown>>
 
-/** What a line shows of a password or another secret that was written. */
 const newSecret = '(new)'
 
 const columns = sql`via, user_id, token_id, actor, "table", record_id, action, before, after`
 
-/**
- * Writes the lines of added records, as the database has them.
- * @param ids a query of the ids that lines name them by
- */
+/** Writes the lines of added records, which `ids` selects, as the database has them. */
 export async function writeAdditions(
   db: Kysely<Tables>,
   author: Author,
@@ -150,7 +146,6 @@ export async function writeChange(
 
 /**
  * Writes the lines of a record that is about to be removed, of those that go with it, and of those that lose a link.
- * @param kinds all kinds of records, to find those that go with a record
  * @param id of a record that is locked
  */
 export async function writeRemovals(
@@ -176,10 +171,7 @@ export async function writeRemovals(
   }
 }
 
-/**
- * Counts the records that would go with a record, and those that would lose a link.
- * @param kinds all kinds of records
- */
+/** Counts the records that would go with a record, and those that would lose a link. */
 export async function consequencesOf(db: Kysely<Tables>, kinds: readonly RecordKind[], kind: Audited, id: string) {
   const audited = auditedOf(kinds)
   const removed = await findRemoved(db, audited, kind, id)
@@ -196,10 +188,7 @@ export async function consequencesOf(db: Kysely<Tables>, kinds: readonly RecordK
   return consequences.filter(({ count }) => count > 0)
 }
 
-/**
- * Finds the ids of the records that go with a record, and its own, by their kinds.
- * @param lock the clause that locks them
- */
+/** Finds the ids of the records that go with a record, and its own, by their kinds. */
 async function findRemoved(db: Kysely<Tables>, kinds: readonly Audited[], kind: Audited, id: string, lock = sql``) {
   const removed = new Map([[kind, new Set([id])]])
   const found = [{ kind, ids: [id] }]
@@ -264,7 +253,6 @@ function recordsOf(kind: Audited, ids: RawBuilder<unknown>): RawBuilder<unknown>
     where ${key} in (${ids}) order by ${key}`
 }
 
-/** The id of one of the records that recordsOf() selects. */
 function idOf(kind: Audited): RawBuilder<unknown> {
   return sql`${sql.ref(`records.${keyOf(kind)}`)}::bigint`
 }

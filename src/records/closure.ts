@@ -1,14 +1,10 @@
+import type { Selectable } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+
 /** Why a site is closed to everybody but admins. */
 export type Closure = { reason: 'asleep'; until: Date } | { reason: 'suspended' } | { reason: 'ended'; since: Date }
 
-/** The part of a license that says when its site is open. */
-export interface Validity {
-  /** Null: it has always been valid. */
-  readonly valid_from: Date | null
-  /** When it ceases to be valid. Null: never. */
-  readonly valid_until: Date | null
-  readonly suspended: boolean
-}
+type Validity = Pick<Selectable<Tables['licenses']>, 'valid_from' | 'valid_until' | 'suspended'>
 
 /**
  * Why the site of a license is closed, or null if it is open. A license is valid from valid_from, and no longer at

@@ -4,9 +4,7 @@ import { linesOf } from '../byte-lines.ts'
 import { fromText, isNullable } from './validation.ts'
 import type { RecordKind } from './record-kind.ts'
 
-/** One row of an imported file. */
 export interface ImportRow {
-  /** The line number, from 1. */
   line: number
   /** In characters. Undefined if it could not be read. */
   length?: number
@@ -28,7 +26,6 @@ export function readRows(input: Readable, kind: RecordKind, format: ImportFormat
   return format === 'ndjson' ? readLines(input) : readCsv(input, kind)
 }
 
-/** Reads one JSON value per line and skips blank lines. */
 async function* readLines(input: Readable): AsyncIterable<ImportRow> {
   // A character of JavaScript takes at most three bytes of UTF-8.
   for await (const { number: line, bytes } of linesOf(input, 3 * longestRecord)) {

@@ -12,21 +12,17 @@ import { type RecordKind, referencesOf } from './record-kind.ts'
 /** Rows per INSERT, and about how many of their characters: an embedded database takes 64 MiB beside its server. */
 const batchSize = 5000
 const longestBatch = 8 * 1024 * 1024
-/** How many bad lines are listed. */
 const mostNamed = 50
 
 interface BadLine {
   line: number
-  /** What is wrong, as a sentence. */
   reason: string
 }
 
 /** Nothing was imported because some lines are invalid. */
 export class ImportRefusedError extends Error {
   override readonly name = 'ImportRefusedError'
-  /** The first of the bad lines. */
   readonly named: readonly BadLine[]
-  /** The number of bad lines. */
   readonly count: number
 
   constructor(named: readonly BadLine[], count: number) {
@@ -43,12 +39,6 @@ interface ImportOptions {
   isDryRun?: boolean
 }
 
-/** How many records were added and changed, or would be. */
-interface ImportOutcome {
-  added: number
-  changed: number
-}
-
 /** Rolls the transaction of a dry run back. */
 const nothingIsKept = new Error('Nothing is kept.')
 
@@ -62,6 +52,7 @@ interface Candidate {
 /**
  * Adds many records in one transaction: all or none, with their lines in the audit.
  * @param onProgress called after each batch with the number of rows read so far
+ * @returns how many records were added and changed, or would be
  * @throws {ImportRefusedError} after the last row, if any row is invalid
  */
 export async function importRecords(
@@ -71,7 +62,7 @@ export async function importRecords(
   rows: AsyncIterable<ImportRow>,
   onProgress: (rows: number) => void,
   { update = false, isDryRun = false }: ImportOptions = {},
-): Promise<ImportOutcome> {
+) {
   const validate = validator(kind.create)
   const bad: BadLine[] = []
   let badLines = 0
@@ -179,7 +170,6 @@ function namesIn(to: RecordKind, value: unknown, isList: boolean): string[] {
 
 type Refuse = (line: number, reason: string) => void
 
-/** The candidates whose references exist. The others are refused. */
 async function withKnownReferences(
   db: Kysely<Tables>,
   kind: RecordKind,
@@ -190,9 +180,8 @@ async function withKnownReferences(
   for (const { field, refersTo } of Object.values(kind.constraints)) {
     if (refersTo === undefined) continue
     const ids = [...new Set(known.flatMap(({ values }) => values[field] ?? []))]
-    const { rows } = await sql<{
-      id: string
-    }>`select id from ${sql.table(refersTo.table)} where id = any(${ids}::bigint[])`.execute(db)
+    const { rows } = await sql<{ id: string }>`
+      select id from ${sql.table(refersTo.table)} where id = any(${ids}::bigint[])`.execute(db)
     const existing = new Set<unknown>(rows.map(({ id }) => id))
     known = known.filter(({ line, values }) => {
       const missing = [values[field] ?? []]
@@ -314,11 +303,9 @@ function groupsByColumns({ links }: RecordKind, records: readonly { id: string; 
 }
 
 async function reserveIds(db: Kysely<Tables>, kind: RecordKind, count: number): Promise<string[]> {
-  const { rows } = await sql<{
-    id: string
-  }>`select nextval(pg_get_serial_sequence(${kind.table}, 'id')) as id from generate_series(1, ${count}::int)`.execute(
-    db,
-  )
+  const { rows } = await sql<{ id: string }>`
+    select nextval(pg_get_serial_sequence(${kind.table}, 'id')) as id
+    from generate_series(1, ${count}::int)`.execute(db)
   return rows.map(({ id }) => id)
 }
 

@@ -24,11 +24,7 @@ export const licenseTypes = recordKind({
   plural: 'license types',
   table: 'license_types',
   purpose: 'Labels of licenses. A license without a type is not served.',
-  fields: {
-    required: { type: line('The label of the license type.') },
-    optional: {},
-    generated: {},
-  },
+  fields: { required: { type: line('The label of the license type.') } },
   knownBy: 'type',
   sorts: ['id', 'type'],
   removalRefusal: 'This license type is still in use: licenses refer to it.',
@@ -46,8 +42,6 @@ export const languages = recordKind({
       code: languageTag('The language tag (BCP 47).'),
       name: line('The name of the language, in that language.'),
     },
-    optional: {},
-    generated: {},
   },
   filters: {
     license_id: {
@@ -68,11 +62,7 @@ export const platforms = recordKind({
   plural: 'platforms',
   table: 'platforms',
   purpose: 'What sites are served on, such as the web or a kiosk.',
-  fields: {
-    required: { name: line('The name of the platform.') },
-    optional: {},
-    generated: {},
-  },
+  fields: { required: { name: line('The name of the platform.') } },
   filters: {
     license_id: {
       schema: id('The id of a license that is served on the platform.'),
@@ -171,7 +161,6 @@ export const museums = recordKind({
   fields: {
     required: { license_id: museumLicenseId, name: line('The name of the museum.') },
     optional: { url: orNull(url("The address of the museum's own site, which pages link to.")) },
-    generated: {},
   },
   knownBy: 'name',
   sorts: ['id', 'name'],
@@ -191,11 +180,7 @@ export const groups = recordKind({
   plural: 'groups',
   table: 'groups',
   purpose: "Users who may enter a license's site if it is protected.",
-  fields: {
-    required: { license_id: groupLicenseId, name: line('The name of the group.') },
-    optional: {},
-    generated: {},
-  },
+  fields: { required: { license_id: groupLicenseId, name: line('The name of the group.') } },
   knownBy: 'name',
   sorts: ['id', 'name'],
   constraints: { groups_license_id_fkey: { field: 'license_id', refersTo: licenses, cascades: true } },
@@ -221,7 +206,6 @@ export const users = recordKind({
     secret: {
       password: password("A new password ends all of the user's sessions.", shortestPassword, longestPassword),
     },
-    generated: {},
   },
   links: { group_ids: groupLinks },
   filters: {

@@ -5,7 +5,6 @@ import { type AnyRecord, listRecords } from './repository.ts'
 import { selectionOf } from './selection.ts'
 import { formats, fromText } from './validation.ts'
 
-/** The names of records, by their ids. */
 export type Names = ReadonlyMap<string, string>
 
 /** The most records that a form offers all at once. Of more, people search for one. */
@@ -17,7 +16,6 @@ export function searchOf({ knownBy, filters }: RecordKind): string {
   return prefix in filters ? prefix : knownBy
 }
 
-/** The records that a field may refer to. */
 export type Offer = Awaited<ReturnType<typeof offer>>
 
 /**

@@ -11,7 +11,6 @@ import { hashOfToken, makeToken } from '../sign-in/random-token.ts'
 
 const isFit = guard(Type.Pick(users.create, ['password']))
 
-/** Whether a text can be a user's password. */
 export function isPassword(password: string): boolean {
   return isFit({ password })
 }
@@ -43,7 +42,6 @@ export async function replacePassword(
   })
 }
 
-/** Users who change their own password, signed in or by a link. */
 function authorOf(id: string, email: string): Author {
   return { via: 'api', user: { id, email }, tokenId: null, systemUser: null }
 }

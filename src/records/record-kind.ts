@@ -150,19 +150,23 @@ export function referencesOf(kind: RecordKind): Reference[] {
 /** The parameters of lists that are not filters. */
 const listParameters = ['limit', 'sort', 'cursor', 'total', '_locale']
 
-type Defaulted =
-  | 'links'
-  | 'usualSort'
-  | 'filters'
-  | 'constraints'
-  | 'open'
-  | 'cacheKey'
-  | 'errorsOf'
-  | 'stateOf'
-  | 'prepare'
-  | 'assertAllowed'
-  | 'warnOf'
-  | 'removalRefusal'
+/** What a kind has unless it says otherwise. */
+const defaults = {
+  links: {},
+  usualSort: 'id',
+  filters: {},
+  constraints: {},
+  open: false,
+  cacheKey: null,
+  errorsOf: () => [],
+  stateOf: undefined,
+  prepare: async (values: Readonly<Record<string, unknown>>) => values,
+  assertAllowed: async () => {},
+  warnOf: async () => undefined,
+  removalRefusal: undefined,
+} satisfies Partial<RecordKind>
+
+type Defaulted = keyof typeof defaults
 
 type Filters = Readonly<Record<string, Filter>>
 
@@ -256,17 +260,7 @@ export function recordKind(
     throw new Error(`Open ${rest.plural} need the filter license_id.`)
   }
   return {
-    links: {},
-    usualSort: 'id',
-    constraints: {},
-    open: false,
-    cacheKey: null,
-    errorsOf: () => [],
-    stateOf: undefined,
-    prepare: async (values: Readonly<Record<string, unknown>>) => values,
-    assertAllowed: async () => {},
-    warnOf: async () => undefined,
-    removalRefusal: undefined,
+    ...defaults,
     ...rest,
     schema,
     filters: allFilters,

@@ -135,12 +135,10 @@ export async function readRecord<Kind extends RecordKind>(
 ): Promise<RecordOf<Kind> | undefined> {
   assertId(id)
   const conditions = [sql`${columnOf(kind, 'id')} = ${id}`, ...conditionsOf(kind, filters)]
-  const {
-    rows: [record],
-  } = await sql<RecordOf<Kind>>`
+  const { rows } = await sql<RecordOf<Kind>>`
     select ${selectionOf(kind)} from ${sql.table(kind.table)}
     where ${sql.join(conditions, sql` and `)}`.execute(db)
-  return record
+  return rows[0]
 }
 
 /**
@@ -158,11 +156,9 @@ export async function createRecord<Kind extends RecordKind>(
   assertConsistent(kind, given)
   const { columns, links } = split(kind, await kind.prepare(given))
   return await inTransaction(db, async transaction => {
-    const {
-      rows: [row],
-    } = await sql<{ id: string }>`
+    const { rows } = await sql<{ id: string }>`
       insert into ${sql.table(kind.table)} ${rowOf(columns)} returning id`.execute(transaction)
-    const record = await finish(transaction, kind, kept(row).id, links)
+    const record = await finish(transaction, kind, kept(rows[0]).id, links)
     await writeAdditions(transaction, author, kind, sql`select ${record.id}::bigint`)
     return record
   }).catch((error: unknown) => {
@@ -233,7 +229,6 @@ export async function changeRecordWithin<Kind extends RecordKind>(
 
 /**
  * Removes a record and the records that belong to it, with their lines in the audit.
- * @param kinds all kinds of records, to find those that go with it
  * @param assertCurrent called with the record before it is removed; throws to prevent it
  * @returns the removed record
  * @throws {HttpError} if there is no such record, or others refer to it

@@ -60,7 +60,7 @@ export const formats = {
     expects: 'a time with its zone, such as 2027-01-31T12:00:00Z or 2027-01-31T13:00:00+01:00',
   },
   moment: {
-    accepts: isMoment,
+    accepts: text => isTime(text) || isTime(`${text}T00:00:00Z`),
     expects: 'a date such as 2026-01-31 (midnight UTC) or a time such as 2026-01-31T12:00:00Z',
   },
   date: {
@@ -85,11 +85,6 @@ function isTime(text: string): boolean {
   const [, day = ''] = time.exec(text) ?? []
   const isDay = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true
   return isDay && Date.parse(text) >= earliestTime && Date.parse(text) < Date.parse('+010000-01-01T00:00:00Z')
-}
-
-/** Whether a text is a time, or a day on its own. */
-function isMoment(text: string): boolean {
-  return isTime(text) || isTime(`${text}T00:00:00Z`)
 }
 
 /** Whether a language tag is canonical: en-GB and not en-gb, he and not iw. */
@@ -177,16 +172,17 @@ export function describeFieldErrors(errors: readonly FieldError[]): string {
   return `${told.join('; ')}.`
 }
 
-/** @returns the errors, or an empty array if the value is valid */
-type Validate = (value: unknown) => FieldError[]
-
 /** Coerces nothing: "true" is not a boolean, and ["a"] is not text. */
-const ajv = new Ajv({ allErrors: true, formats: ajvFormats(), verbose: true })
+const ajv = new Ajv({
+  allErrors: true,
+  formats: Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts])),
+  verbose: true,
+})
 
-/** Makes a validator of JSON values, for a schema with these formats. */
-export function validator(schema: TSchema): Validate {
+/** Makes a function that returns the errors of a JSON value, for a schema with these formats. */
+export function validator(schema: TSchema) {
   const validate = ajv.compile(schema)
-  return value => {
+  return (value: unknown): FieldError[] => {
     validate(value)
     return validate.errors?.filter(({ keyword, params }) => !isOfUnion(keyword, params)).map(fieldError) ?? []
   }
@@ -210,10 +206,6 @@ export function guard<Schema extends TSchema>(schema: Schema) {
 
 /** Ajv types both properties as any. */
 type FailedKeyword = ErrorObject<string, Record<string, unknown>> & { parentSchema?: { format?: unknown } }
-
-function ajvFormats() {
-  return Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts]))
-}
 
 function fieldError(error: FailedKeyword): FieldError {
   const { keyword, params, instancePath } = error

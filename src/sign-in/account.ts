@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { EntityCache } from '../cache/entity-cache.ts'
 import { lifetimeOf, type SessionToken } from './session-token.ts'
@@ -19,10 +19,7 @@ export function normaliseEmail(typed: string): string {
 }
 
 /** The columns of a user that signing in needs. */
-export interface Account {
-  id: string
-  password_hash: string
-}
+export type Account = Pick<Selectable<Tables['users']>, 'id' | 'password_hash'>
 
 /** Finds the user with an e-mail address, ignoring case. Not cached, because each user signs in rarely. */
 export async function findAccount(db: Kysely<Tables>, email: string): Promise<Account | undefined> {

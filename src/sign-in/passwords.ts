@@ -28,7 +28,6 @@ export class PasswordVerifier {
     `$${base64(16)}$${base64(32)}`
   readonly #queue = fastq.promise((attempt: Attempt) => this.#matches(attempt), mostAtOnce)
 
-  /** Whether the queue is full. */
   get isBusy(): boolean {
     return this.#queue.length() >= mostWaiting
   }

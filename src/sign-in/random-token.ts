@@ -6,14 +6,8 @@ const form = /^[\w-]{42}[AEIMQUYcgkosw048]$/
 /** The prefix lets people and secret scanners recognise an API token. */
 export const apiTokenPrefix = 'portico_'
 
-interface NewToken {
-  /** The token itself, which is shown once and not stored. */
-  text: string
-  hash: string
-}
-
-/** Makes an unguessable token. */
-export function makeToken(prefix = ''): NewToken {
+/** Makes a token, whose text is shown once and not stored. */
+export function makeToken(prefix = '') {
   const bytes = randomBytes(32)
   return { text: prefix + bytes.toString('base64url'), hash: hashOf(bytes) }
 }

@@ -217,7 +217,6 @@ const withTables = (tables: object) => withMembers({ tables })
 
 const noExport = 'The file is not an export of Portico.'
 const noHeader = 'The line is not the header of an export.'
-const noColumns = 'The line has no list of the columns of users.'
 const noJson = 'The line is not JSON.'
 const noUtf8 = 'The line is not UTF-8.'
 const cut = 'The export is cut off after this line.'
@@ -261,7 +260,7 @@ const hostile: Record<string, Refused> = {
   'an unknown table': [withTables({ ...tables, secrets: [] }), 1, 'There is no table "secrets".'],
   'an inherited table': [withTables({ ['__proto__']: [] }), 1, 'There is no table "__proto__".'],
   'an inherited migration': [withMembers({ migration: 'constructor' }), 1, 'has no migration "constructor".'],
-  'columns that are no names': [withTables({ ...tables, users: [{ toString: 1 }] }), 1, noColumns],
+  'columns that are no names': [withTables({ ...tables, users: [{ toString: 1 }] }), 1, noHeader],
   'an unknown column in the header': [withTables({ users: ['id', 'role'] }), 1, 'users has no column "role".'],
   'no column of ids': [withTables({ users: ['email'] }), 1, 'The line leaves out the column id of users.'],
 

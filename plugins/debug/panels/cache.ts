@@ -38,7 +38,9 @@ export function cachePanel(log: ReadLog): Panel<RequestReads> {
             ['Shared loads', shared],
           ],
         },
-        ...(first.length < total ? [{ notice: cutText(first.length, total) }] : []),
+        ...(first.length < total
+          ? [{ notice: `Showing the first ${first.length} of ${total} reads. The totals include all of them.` }]
+          : []),
         {
           title: 'Reads',
           columns: [{ label: 'Start', kind: 'number' }, { label: 'Record' }, { label: 'Result' }],
@@ -55,8 +57,4 @@ export function cachePanel(log: ReadLog): Panel<RequestReads> {
 
 function totalOf({ hit, miss, shared }: RequestReads): number {
   return hit + miss + shared
-}
-
-function cutText(shown: number, total: number): string {
-  return `Showing the first ${shown} of ${total} reads. The totals include all of them.`
 }

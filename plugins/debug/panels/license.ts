@@ -9,7 +9,6 @@ export interface LicenseData {
   domain: string
   /** found: in `row`. none: the domain has no license. failed: the lookup threw. unfinished: the request ended. */
   lookup: 'found' | 'none' | 'failed' | 'unfinished' | 'never'
-  /** Why the lookup ended so. */
   reason: string
   row: License | null
   /** Whether the license is valid now; null if there is none, or it was not checked. Profiles of 0.1.0 lack it. */
@@ -22,7 +21,6 @@ export interface LicenseData {
 
 interface CheckedValidity {
   isRefused: boolean
-  /** Why, as a sentence. */
   reason: string
 }
 
@@ -62,14 +60,13 @@ export function licensePanel(verdicts: VerdictLog, reads: ReadLog): Panel<Licens
       row === null
         ? { label: 'License', value: `${lookup === 'none' ? 'none' : 'unknown'} for ${domain}`, tone: 'warning' }
         : { label: 'License', value: row.name, tone: 'neutral' },
-    view(data) {
-      const { domain, row, validity, reason, duration } = data
+    view({ domain, row, validity, reason, duration, outcome }) {
       return [
         {
           title: 'Lookup',
           pairs: [
             ['Domain', { value: domain }],
-            ['Loaded from', sourceOf(data)],
+            ['Loaded from', outcome === null ? 'not loaded' : sources[outcome]],
             ['Lookup time', formatDuration(duration)],
             ...(validity ? [['Validity', validity.reason] as const] : []),
           ],
@@ -103,8 +100,4 @@ function lookupOf(verdict: TimedVerdict | undefined, license: License | null): P
         reason: verdict.reason,
       }
   }
-}
-
-function sourceOf({ outcome }: LicenseData): string {
-  return outcome === null ? 'not loaded' : sources[outcome]
 }

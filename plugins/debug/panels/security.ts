@@ -79,7 +79,14 @@ export function securityPanel(log: VerdictLog, labelsOf: () => ReadonlyMap<strin
       },
     }),
     view: ({ user, firewall, ip, by, checks }) => [
-      { title: 'Client', pairs: [...userPairs(user), ['IP address', { value: ip }], ...proxyPairs(by)] },
+      {
+        title: 'Client',
+        pairs: [
+          ...userPairs(user),
+          ['IP address', { value: ip }],
+          ...(by === null ? [] : [['Reported by proxy', { value: by }] as const]),
+        ],
+      },
       { section: 'Session cookie', blocks: [{ title: 'Session cookie', pairs: cookiePairs(firewall) }] },
       {
         section: 'Checks',
@@ -105,10 +112,6 @@ function userPairs(user: UserData | null): Pairs {
     ['Groups', user.groups.join(', ') || 'none'],
     ...(user.tokenName === undefined ? [] : [['API token', { value: user.tokenName }] as const]),
   ]
-}
-
-function proxyPairs(proxy: string | null): Pairs {
-  return proxy === null ? [] : [['Reported by proxy', { value: proxy }]]
 }
 
 function cookiePairs({ answer, expires, kind }: FirewallData): Pairs {
