@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { allSeriesWith, migrate } from '../src/database/migrate.ts'
 import * as portico from '../index.ts'
-import { addLicense, addUser, asking, build, openTestDatabase, signIn } from './support/site.ts'
+import { build, startApi } from './support/site.ts'
 import { removeRecords } from './support/backup-records.ts'
 import { commandsOn } from './support/run-command.ts'
 
@@ -45,16 +44,8 @@ const migrations: portico.Migrations = {
 }
 const event = { title: 'Doors', starts_at: '2027-01-31T12:00:00Z', day: '2027-01-31', state: 'planned' } as const
 
-const shared = await openTestDatabase(t)
-const database = { ...shared, series: allSeriesWith(migrations) }
-const { db } = database
-await migrate(db, database.series)
-t.teardown(() => sql`drop table events, site_migrations`.execute(db))
-await addLicense(shared, { domain: host })
-await addUser(shared, { email: 'admin@museum.test', admin: true })
 const additions: portico.Additions = { migrations, records: [events] }
-const app = await build(t, { database, ...additions })
-const ask = asking(app, await signIn(app, { host, email: 'admin@museum.test' }))
+const { database, db, app, ask } = await startApi(t, {}, additions)
 const author: portico.Author = { via: 'command', user: null, tokenId: null, systemUser: 'site' }
 
 t.test('the fields of a record that code has added are typed', async t => {
