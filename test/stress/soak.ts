@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { lingering } from '../../src/serving/limits.ts'
 import { startServer } from './server-process.ts'
-import { slopeOf } from './slope.ts'
 import { fill, soak } from './all-uses.ts'
 import { tellCounts } from './statuses.ts'
 import { megabytes, type Usage } from './usage.ts'
@@ -53,4 +52,15 @@ try {
   }
 } finally {
   await server.stop()
+}
+
+/** The growth of y per x, by least squares. */
+function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>): number {
+  const mean = (place: 0 | 1) => points.reduce((sum, point) => sum + point[place], 0) / points.length
+  const [meanX, meanY] = [mean(0), mean(1)]
+  const [products, squares] = points.reduce(
+    ([products, squares], [x, y]) => [products + (x - meanX) * (y - meanY), squares + (x - meanX) ** 2],
+    [0, 0],
+  )
+  return products / squares
 }
