@@ -14,8 +14,6 @@ export interface Row {
   server: string
   options?: object
   request: BenchRequest
-  /** The folder of another build. Default: this one. */
-  folder?: URL
   /** Whether to measure the row outside the others' turns, because its server works on after it has answered. */
   apart?: boolean
   /** The expected answer, in any order of headers. Rows are comparable only if they answer the same. */
@@ -169,11 +167,11 @@ class Runner {
   }
 
   static async start(measures: Measures): Promise<Runner> {
-    const { server, options = {}, folder = new URL('.', import.meta.url) } = measures.row
+    const { server, options = {} } = measures.row
     const began = performance.now()
     const runner = new Runner(
       measures,
-      fork(fileURLToPath(new URL('serve.js', folder)), [server, JSON.stringify(options)]),
+      fork(fileURLToPath(new URL('serve.js', import.meta.url)), [server, JSON.stringify(options)]),
     )
     runner.#port = (await runner.#told()).port
     await runner.#askOnce(runner.#connection(0))

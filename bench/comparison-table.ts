@@ -1,5 +1,4 @@
 import type { Effort, Measures } from './compare.ts'
-import { quantile } from './quantile.ts'
 
 const columns = [
   '',
@@ -64,4 +63,13 @@ function milliseconds(nanoseconds: number): string {
 
 function megabytes(bytes: number): string {
   return String(Math.round(bytes / 1e6))
+}
+
+/** The value below which a share of the numbers lies, interpolated between two of them. */
+function quantile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((one, other) => one - other)
+  const place = (sorted.length - 1) * share
+  const below = sorted[Math.floor(place)] ?? NaN
+  const above = sorted[Math.ceil(place)] ?? NaN
+  return below + (above - below) * (place % 1)
 }

@@ -4,11 +4,11 @@ import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
-import { allSeriesWith, migrate } from '../src/database/migrate.ts'
+import { allSeriesWith } from '../src/database/migrate.ts'
 import { formats } from '../src/records/validation.ts'
 import * as portico from '../index.ts'
 import { panelOf } from './plugins/debug/panels/panels.ts'
-import { addLicense, addUser, asking, build, openTestDatabase, signIn } from './support/site.ts'
+import { addLicense, build, startApi } from './support/site.ts'
 import { commandsOn } from './support/run-command.ts'
 
 const ofLicense = (field: string) => ({ field, refersTo: portico.licenses, cascades: true })
@@ -105,23 +105,10 @@ const additions = {
   records: [tours, rooms],
 } satisfies portico.Additions
 
-const shared = await openTestDatabase(t)
-const { db } = shared
-const license = await addLicense(shared, { domain: 'museum.test' })
-const series = allSeriesWith(additions.migrations)
-await migrate(db, series)
-t.teardown(async () => {
-  await sql`drop table tours, room_neighbours, rooms, site_migrations`.execute(db)
-})
-const database = { ...shared, series }
-await addUser(database, { email: 'admin@museum.test', admin: true })
-const app = await build(t, { database, ...additions })
+const { database, db, license, admin: cookie, ask } = await startApi(t, {}, additions)
 const host = 'museum.test'
-const cookie = await signIn(app, { host, email: 'admin@museum.test' })
 const { type, json, print } = commandsOn(database, { additions })
 const plain = commandsOn({ ...database, series: allSeriesWith() })
-
-const ask = asking(app, cookie)
 
 t.test('records of an own kind have commands', async t => {
   t.match(await print('tour --help'), /tour add +Adds one tour\./)
@@ -173,7 +160,7 @@ t.test('each record that goes with another has one line in the audit, however it
   })
 
   await t.test('by two of its fields', async t => {
-    const gone = await addLicense(shared, { domain: 'gone.test' })
+    const gone = await addLicense(database, { domain: 'gone.test' })
     const both = await add({ name: 'Both', owner_id: gone, tenant_id: gone })
     const within = await add({ name: 'Within', parent_id: both.id, tenant_id: gone })
     const lines = await linesOfRemoval(`licenses/${gone}`)

@@ -24,7 +24,6 @@ for show in pipelined-flood fuzz restarts soak; do step npm run "show:$show"; do
 step npm run pictures
 step npm run -w fastify-profiler judge:suites
 for bench in agents bugs compare cost live search testing truth; do step npm run -w fastify-profiler "bench:$bench"; done
-for bench in plugins profiler overload mechanisms profiler-mechanisms; do step npm run -w bench "$bench"; done
 step npm run bench
 
 step npm install --no-save --prefix "$scratch" node@24

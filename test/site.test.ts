@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { allSeriesWith, migrate } from '../src/database/migrate.ts'
 import * as portico from '../index.ts'
-import { addLicense, addUser, asking, build, openTestDatabase, signIn } from './support/site.ts'
+import { build, startApi } from './support/site.ts'
 import { removeRecords } from './support/backup-records.ts'
 import { commandsOn } from './support/run-command.ts'
 
@@ -45,16 +44,112 @@ const migrations: portico.Migrations = {
 }
 const event = { title: 'Doors', starts_at: '2027-01-31T12:00:00Z', day: '2027-01-31', state: 'planned' } as const
 
-const shared = await openTestDatabase(t)
-const database = { ...shared, series: allSeriesWith(migrations) }
-const { db } = database
-await migrate(db, database.series)
-t.teardown(() => sql`drop table events, site_migrations`.execute(db))
-await addLicense(shared, { domain: host })
-await addUser(shared, { email: 'admin@museum.test', admin: true })
 const additions: portico.Additions = { migrations, records: [events] }
-const app = await build(t, { database, ...additions })
-const ask = asking(app, await signIn(app, { host, email: 'admin@museum.test' }))
+const { database, db, app, ask } = await startApi(t, {}, additions)
+const author: portico.Author = { via: 'command', user: null, tokenId: null, systemUser: 'site' }
+
+t.test('the fields of a record that code has added are typed', async t => {
+  const { id, title, seats } = await portico.createRecord(db, author, events, event)
+  t.strictSame([title.toUpperCase(), seats], ['DOORS', 30])
+  const { after } = await portico.changeRecord(db, author, events, id, { seats: 20 })
+  t.equal(after.seats.toFixed(), '20')
+  const { records } = await portico.listRecords(db, events, { filters: { title_prefix: 'do', seats_until: 21 } })
+  t.strictSame(records, [after])
+  t.strictSame(await portico.removeRecord(db, author, app.recordKinds, events, id), after)
+  t.equal(await portico.readRecord(db, events, id), undefined)
+})
+
+t.test('a value that is undefined counts as missing, as in JSON', async t => {
+  // @ts-expect-error -- Only refused by compilers that are as strict as this one.
+  const added = await portico.createRecord(db, author, events, { ...event, seats: undefined })
+  t.equal(added.seats, 30)
+  // @ts-expect-error -- As above.
+  const { after } = await portico.changeRecord(db, author, events, added.id, { title: undefined, seats: 20 })
+  t.match(after, { title: 'Doors', seats: 20 })
+  await portico.removeRecord(db, author, app.recordKinds, events, added.id)
+})
+
+t.test('the compiler refuses fields, filters and sorts that a kind does not have', async t => {
+  const refused = [
+    // @ts-expect-error -- The field is misspelled.
+    () => portico.createRecord(db, author, events, { ...event, titel: 'Doors' }),
+    // @ts-expect-error -- A required field is missing.
+    () => portico.createRecord(db, author, events, { seats: 1 }),
+    // @ts-expect-error -- The value has another type.
+    () => portico.changeRecord(db, author, events, '1', { seats: 'many' }),
+    // @ts-expect-error -- There is no such column.
+    () => portico.listRecords(db, events, { filters: { floor: 2 } }),
+    // @ts-expect-error -- Lists are not sorted by it.
+    () => portico.listRecords(db, events, { sort: 'seats' }),
+    // @ts-expect-error -- The database sets it.
+    () => portico.createRecord(db, author, portico.licenses, { domain: 'a', name: 'A', type_id: '1', created_at: '' }),
+  ]
+  for (const act of refused) await t.rejects(async () => await act(), portico.BadRequestHttpError)
+})
+
+/** Values that no event may have, from code that is typed as loosely as JSON is. */
+const hostile: Readonly<Record<string, unknown>>[] = [
+  { ...event, title: '' },
+  {},
+  { ...event, title: '\uD800' },
+  { ...event, seats: 999_999 },
+  { ...event, seats: '20' },
+  { ...event, starts_at: '2027-02-30T12:00:00Z' },
+  { ...event, password_hash: 'x' },
+]
+
+t.test('code is refused with the sentence that the API has for the same values', async t => {
+  const kind: portico.RecordKind = events
+  for (const values of hostile) {
+    const { status, detail, errors } = (await ask('POST', 'events', { payload: values })).json()
+    t.equal(status, 400)
+    const refusal = { message: detail, statusCode: 400, members: { errors } }
+    await t.rejects(portico.createRecord(db, author, kind, values), refusal)
+  }
+})
+
+t.test('a change by code is refused as one by the API is', async t => {
+  const { id } = await portico.createRecord(db, author, events, event)
+  const { detail } = (await ask('PATCH', `events/${id}`, { payload: { seats: 999_999 } })).json()
+  await t.rejects(portico.changeRecord(db, author, events, id, { seats: 999_999 }), {
+    statusCode: 400,
+    message: detail,
+  })
+  t.match(await portico.readRecord(db, events, id), { title: 'Doors', seats: 30, price: null })
+  await portico.removeRecord(db, author, app.recordKinds, events, id)
+})
+
+t.test('an id that is none is refused before the database sees it', async t => {
+  for (const id of ['', '0', '1 or true', '9223372036854775808']) {
+    const message = 'id must be an id: a whole number from 1 to 9223372036854775807, as text.'
+    const refusal = { statusCode: 400, message }
+    await t.rejects(portico.readRecord(db, events, id), refusal)
+    await t.rejects(portico.changeRecord(db, author, events, id, { seats: 2 }), refusal)
+    await t.rejects(portico.removeRecord(db, author, app.recordKinds, events, id), refusal)
+  }
+})
+
+t.test('a filter that is undefined is refused, because it could mean all records', async t => {
+  // @ts-expect-error -- Only refused by compilers that are as strict as this one.
+  const listing: portico.Listing<typeof events> = { filters: { title: undefined } }
+  const refusal = { statusCode: 400, message: 'title must not be undefined.' }
+  await t.rejects(portico.listRecords(db, events, listing), refusal)
+})
+
+t.test('a list is refused for filters and sorts that the API refuses', async t => {
+  const kind: portico.RecordKind = events
+  for (const [listing, message] of [
+    [{ filters: { seats: 'many' } }, 'seats must be a whole number.'],
+    [{ filters: { floor: 2 } }, '"floor" is not a known field.'],
+    [{ filters: { title_prefix: '' } }, 'title_prefix must not be empty.'],
+    [
+      { sort: 'seats; drop table events' },
+      'sort must be one of id, -id, title, -title, starts_at, -starts_at, day, -day, price, -price.',
+    ],
+  ] as const) {
+    await t.rejects(portico.listRecords(db, kind, listing), { statusCode: 400, message })
+  }
+})
 
 t.test('each type of field keeps what it is given, in the API, by commands and in lists', async t => {
   const full = { ...event, notes: 'First\nsecond', seats: 20, price: 2.5, page: 'https://museum.test/doors?x=1' }
@@ -204,7 +299,6 @@ t.test('a panel of the site is in the profile of a request', async t => {
 })
 
 t.test('seeds that code adds have one line in the audit each, and a restore replaces them', async t => {
-  const author: portico.Author = { via: 'command', user: null, tokenId: null, systemUser: 'site' }
   const seeds: portico.Migrations = {
     '0001-demonstration': {
       async up(db) {

@@ -43,7 +43,7 @@ const mark = '\0'
 
 /**
  * What surrounds the message of an error without advice. Remembered, because that saves 2.6 of the 28 µs of a browser's
- * 404: `npm run -w bench mechanisms`.
+ * 404.
  */
 const aroundMessage = memoize(key => {
   const [status, locale = '', name = ''] = key.split(mark)

@@ -19,8 +19,7 @@ const mostKept = 1000
  */
 export const normaliseHost = memoize(normalise, mostKept)
 
-/** normaliseHost without the memo, for the benchmark. */
-export function normalise(host: string): string | null {
+function normalise(host: string): string | null {
   const domain = trimmed.exec(host)?.[1]?.replace(port, '')
   // The cache uses the domain as a key, and a substring would keep the whole target in memory.
   return domain !== undefined && isValid(domain) ? ownText(domain.toLowerCase()) : null

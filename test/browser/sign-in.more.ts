@@ -16,7 +16,6 @@ async function testInBrowser(): Promise<void> {
     museums: ['The Depot'],
   })
   await addUser(database, { email: 'member@museum.test', licenses: [license] })
-  await addUser(database, { email: 'stranger@museum.test' })
   const app = await build(t, { database })
   const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'depot.localhost')
 
@@ -71,16 +70,4 @@ async function testInBrowser(): Promise<void> {
       t.equal(third.page.url(), `${origin}/login?next=%2F`)
     },
   )
-
-  t.test('without "remember me" a restart of the browser ends the session', async t => {
-    const profile = makeFolder(t)
-    const first = await start(t, profile)
-    await first.page.goto(origin)
-    await signIn(first.page, 'member@museum.test', false)
-    t.ok(await first.page.getByText('The Depot').isVisible())
-    await first.context.close()
-    const second = await start(t, profile)
-    await second.page.goto(origin)
-    t.equal(second.page.url(), `${origin}/login?next=%2F`)
-  })
 }

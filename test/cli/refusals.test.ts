@@ -69,19 +69,15 @@ const refused: Record<string, string> = {
   'license add': 'domain is missing; name is missing; type_id is missing.',
   'license add --domain A:80 --name x --type-id one --protected maybe': `domain must be ${formats.host.expects}; type_id must be ${formats.id.expects}; protected must be true or false.`,
   'license add --domain a.test --name a --type none': 'There is no license type "none".',
-  [`license add ${name} --valid-until tomorrow`]: `valid_until must be ${formats['date-time'].expects}.`,
   [`license add ${name} --valid-from 2027-01-01T00:00:00Z --valid-until 2026-01-01T00:00:00Z`]:
     'valid_until must be after valid_from.',
   'license change localhost --languages en,xx': 'There is no language "xx".',
   'license remove nobody.test': 'There is no license "nobody.test".',
-  'license list --protected none': 'protected must be true or false.',
   'license-type remove demonstration': 'This license type is still in use: licenses refer to it.',
-  'language add --code en --name English': 'Another language has this code.',
   'group show Staff': 'There are several groups "Staff". Use an id such as 1 or 2.',
   // Control characters do not reach the terminal.
   'museum add --name a --license \u001b[2J': 'There is no license " [2J".',
   'user password nobody@museum.test': 'There is no user "nobody@museum.test".',
-  'user remove nobody@museum.test': 'There is no user "nobody@museum.test".',
   'user change me@museum.test --group Staff':
     'There are several groups "Staff": 1 of localhost, 2 of 127.0.0.1, 3 of protected.localhost. Use an id, or --license.',
   'token add --name ci': 'user_id is missing.',
@@ -95,7 +91,6 @@ const refused: Record<string, string> = {
   'user password me@museum.test --link --host localhost:65536':
     'The port of "localhost:65536" must be from 1 to 65535.',
   'audit --record-id seven': `record_id must be ${formats.id.expects}.`,
-  'audit --via psql': 'via must be one of api, command.',
   'platform import /none/such.csv': '/none/such.csv cannot be read: ENOENT…',
   [`platform import ${folder} --format csv`]: `${folder} cannot be read: EISDIR…`,
   'restore /none/such.ndjson': '/none/such.ndjson cannot be read: ENOENT…',
@@ -109,15 +104,12 @@ for (const [words, message] of Object.entries(refused)) {
   })
 }
 
-const tooLong = 'x'.repeat(1025)
 const longEmail = `${'a'.repeat(253)}@b`
 const someone = 'user add a@b'
 for (const [words, password, message] of [
   ['user add nobody', 'a long password', '"nobody" is not an e-mail address.'],
   [`user add ${longEmail}`, 'a long password', `"${longEmail}" is not an e-mail address.`],
-  [someone, 'short', 'password must have at least 8 characters.'],
   [someone, '\u{1f5dd}'.repeat(7), 'password must have at least 8 characters.'],
-  [someone, tooLong, 'password must have at most 1024 characters.'],
   [someone, 'no text\u{fffd}', 'password must be UTF-8 text without NUL characters.'],
   [`${someone} --group Nobodys`, 'a long password', 'There is no group "Nobodys".'],
   [`${someone} --group Staff`, 'a long password', 'There are several groups "Staff": '],

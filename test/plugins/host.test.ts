@@ -103,25 +103,17 @@ for (const [title, [url, headers, answer]] of Object.entries(answered)) {
   })
 }
 
-t.test(
-  'a license added while the server runs is served on the next request, even if its absence was cached',
-  async t => {
-    const headers = { host: 'added.test' }
-    t.equal((await app.inject({ url: '/', headers })).statusCode, 404)
-    await heardOf(database, () => addLicense(database, { domain: 'added.test', name: 'The New' }))
-    t.equal((await app.inject({ url: '/', headers })).json().license, 'The New')
-  },
-)
-
-t.test('changing or removing a license or its type takes effect on the next request', async t => {
-  const id = await addLicense(database, { domain: 'changing.test', name: 'Before', type: 'old' })
+t.test('adding, changing or removing a license or its type takes effect on the next request', async t => {
   const ask = async () => (await app.inject({ url: '/', headers: { host: 'changing.test' } })).json()
+  t.match(await ask(), { status: 404 })
+  const license = { domain: 'changing.test', name: 'Before', type: 'old' }
+  await heardOf(database, () => addLicense(database, license))
   t.match(await ask(), { license: 'Before', type: 'old' })
   const { db } = database
   for (const [change, answer] of [
-    [db.updateTable('licenses').set({ name: 'After' }).where('id', '=', id), { license: 'After' }],
+    [db.updateTable('licenses').set({ name: 'After' }).where('domain', '=', license.domain), { license: 'After' }],
     [db.updateTable('license_types').set({ type: 'new' }).where('type', '=', 'old'), { type: 'new' }],
-    [db.deleteFrom('licenses').where('id', '=', id), { status: 404 }],
+    [db.deleteFrom('licenses').where('domain', '=', license.domain), { status: 404 }],
   ] as const) {
     await heardOf(database, () => change.execute())
     t.match(await ask(), answer)
@@ -170,7 +162,6 @@ t.test('over a connection', async t => {
       'Invalid Host \\"user@museum.test\\".',
     ],
     ['a Host with bytes outside ASCII is refused', 'GET / HTTP/1.1\r\nHost: m\u00fcseum.test\r\n', /^HTTP\/1\.1 400 /],
-    ['white space around a host is ignored', 'GET / HTTP/1.1\r\nHost: \t museum.test \t\r\n', /^HTTP\/1\.1 200 /],
   ] as const) {
     t.test(what, async t => {
       t.match(await sendBytes(address, lines), answer)

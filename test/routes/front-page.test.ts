@@ -48,26 +48,6 @@ t.test('a museum with an address is a link to it, which opens in the same window
   ])
 })
 
-t.test('the museums of every page are sorted by the numbers in their names, as people sort them', async t => {
-  const license = await addLicense(database, { domain: 'numbered.test' })
-  const rows = Array.from({ length: 110 }, (_, index) => ({
-    license_id: license,
-    name: `Museum ${110 - index}`,
-    url: 'https://museum.test/',
-  }))
-  await heardOf(database, () => database.db.insertInto('museums').values(rows).execute())
-  const read = async (query: string) =>
-    (await ask({ host: 'numbered.test', accept: 'application/json' }, `/${query}`)).json()
-  const first = await read('')
-  const second = await read(`?cursor=${first.next}`)
-  t.strictSame(
-    [...first.museums, ...second.museums].map(({ name }: { name: string }) => name),
-    rows.map(({ name }) => name).reverse(),
-  )
-  t.strictSame(await read(`?cursor=${second.previous}`), first)
-  t.match(second.museums[0], { url: 'https://museum.test/' })
-})
-
 t.test('a program gets the same as JSON', async t => {
   const response = await ask({ accept: 'application/json' })
   t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
@@ -105,11 +85,6 @@ t.test('a language tag that only the database accepts does not break the page', 
   t.match(await ask({ host: 'odd.test' }), { statusCode: 200, body: '<html lang="de-1">' })
 })
 
-t.test('a host without a license has no front page', async t => {
-  const body = 'No license found for &#34;nobody.test&#34;.'
-  t.match(await ask({ host: 'nobody.test' }), { statusCode: 404, body })
-})
-
 t.test('a signed-in visitor sees who they are and a button to sign out, and others a link to sign in', async t => {
   await addUser(database, { email: '<a>@museum.test' })
   await addUser(database, { email: 'other@museum.test' })
@@ -135,16 +110,17 @@ t.test('a signed-in visitor sees who they are and a button to sign out, and othe
   t.equal(etags.size, 3)
 })
 
-/** Adds a site with so many museums. Their names sort by number, and every two share a name. */
+/** Adds a site with so many museums, the last one first. Every two share a name. */
 async function addSite(domain: string, count: number): Promise<string> {
   const id = await addLicense(database, { domain, languages: ['en', 'de'] })
-  const rows = Array.from({ length: count }, (_, index) => ({ license_id: id, name: nameOf(index) }))
+  const rows = Array.from({ length: count }, (_, index) => ({ license_id: id, name: nameOf(index) })).reverse()
   await heardOf(database, () => database.db.insertInto('museums').values(rows).execute())
   return id
 }
 
+/** Names of one to three digits, which sort by number and not by text. */
 function nameOf(index: number): string {
-  return `Museum ${String(1000 + 2 * Math.floor(index / 2))}`
+  return `Museum ${1 + 2 * Math.floor(index / 2)}`
 }
 
 /** The address of a link on a page. */
@@ -160,23 +136,26 @@ const manyNames = Array.from({ length: 250 }, (_, index) => nameOf(index))
 const many = { host: 'many.test' }
 const manyId = await addSite('many.test', 250)
 
-t.test('a site with many museums shows a hundred at a time, with links to the next and the previous page', async t => {
-  const pages = []
-  for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1) ?? '', 'Next')) {
-    pages.push((await ask(many, url)).body)
-  }
-  const hundreds = [manyNames.slice(0, 100), manyNames.slice(100, 200), manyNames.slice(200)]
-  t.strictSame(pages.map(museumsOf), hundreds)
-  t.notOk(linkOf(pages[0] ?? '', 'Previous'))
+t.test(
+  'a site with many museums shows a hundred at a time, sorted by the numbers in their names, with links to others',
+  async t => {
+    const pages = []
+    for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1) ?? '', 'Next')) {
+      pages.push((await ask(many, url)).body)
+    }
+    const hundreds = [manyNames.slice(0, 100), manyNames.slice(100, 200), manyNames.slice(200)]
+    t.strictSame(pages.map(museumsOf), hundreds)
+    t.notOk(linkOf(pages[0] ?? '', 'Previous'))
 
-  const { body: second } = await ask(many, linkOf(pages[2] ?? '', 'Previous'))
-  t.strictSame(museumsOf(second), hundreds[1])
-  t.equal(linkOf(second, 'First page'), '/')
-  const { body: first } = await ask(many, linkOf(second, 'Previous'))
-  t.strictSame(museumsOf(first), hundreds[0])
-  t.notOk(linkOf(first, 'Previous'))
-  t.strictSame(museumsOf((await ask(many, linkOf(first, 'Next'))).body), hundreds[1])
-})
+    const { body: second } = await ask(many, linkOf(pages[2] ?? '', 'Previous'))
+    t.strictSame(museumsOf(second), hundreds[1])
+    t.equal(linkOf(second, 'First page'), '/')
+    const { body: first } = await ask(many, linkOf(second, 'Previous'))
+    t.strictSame(museumsOf(first), hundreds[0])
+    t.notOk(linkOf(first, 'Previous'))
+    t.strictSame(museumsOf((await ask(many, linkOf(first, 'Next'))).body), hundreds[1])
+  },
+)
 
 t.test('a site whose museums fit on one page has no page links', async t => {
   await addSite('hundred.test', 100)
@@ -194,6 +173,8 @@ t.test('a program gets a hundred museums at a time, with cursors for the others'
     second.museums.map(({ name }: { name: string }) => name),
     manyNames.slice(100, 200),
   )
+  t.match(second.museums[0], { url: null })
+  t.strictSame((await read(`?cursor=${second.previous}`)).museums, first.museums)
   const third = await read(`?cursor=${second.next}`)
   t.equal(third.next, null)
   t.strictSame((await read(`?cursor=${third.previous}`)).museums, second.museums)

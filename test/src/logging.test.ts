@@ -1,7 +1,4 @@
-import { PassThrough } from 'node:stream'
-import { fastify } from 'fastify'
 import t from 'tap'
-import { loggerOptions } from '../../src/logging.ts'
 import { addLicense, addUser, build, openTestDatabase, signIn } from '../support/site.ts'
 import { keepLog } from '../support/log.ts'
 
@@ -9,16 +6,6 @@ const database = await openTestDatabase(t)
 const host = 'museum.test'
 await addLicense(database, { domain: host })
 await addUser(database, { email: 'admin@museum.test', password: 'hunter2-password', admin: true })
-
-t.test('The log is JSON unless it goes to a terminal', async t => {
-  for (const output of [Object.assign(new PassThrough(), { isTTY: false }), false] as const) {
-    t.strictSame(Object.keys(loggerOptions('warn', output)), ['level', 'serializers'])
-  }
-  const terminal = Object.assign(new PassThrough(), { isTTY: true })
-  const app = fastify({ logger: loggerOptions('silent', terminal) })
-  t.teardown(() => app.close())
-  t.equal(app.log.level, 'silent')
-})
 
 t.test('the reason for refusing a request is logged at "info"', async t => {
   const reasons = ['No route found for "GET /version"', 'Invalid Host "a..b".']

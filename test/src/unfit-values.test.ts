@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import t from 'tap'
 import { type TProperties, Type } from 'typebox'
-import { allSeriesWith, migrate } from '../../src/database/migrate.ts'
 import * as portico from '../../index.ts'
-import { addLicense, addUser, asking, build, openTestDatabase, signIn } from '../support/site.ts'
+import { startApi } from '../support/site.ts'
 import { commandsOn } from '../support/run-command.ts'
 
 /** Describes records of a table called like them. People know them by their first required field. */
@@ -100,20 +99,9 @@ const additions = {
   records: [items, boxes, rooms, seals, notes, faults],
 } satisfies portico.Additions
 
-const shared = await openTestDatabase(t)
-const { db } = shared
-await addLicense(shared, { domain: 'museum.test' })
-await addUser(shared, { email: 'admin@museum.test', admin: true })
-const series = allSeriesWith(additions.migrations)
-await migrate(db, series)
-t.teardown(async () => {
-  await sql`drop view faults`.execute(db)
-  await sql`drop table items, boxes, rooms, seals, notes, site_migrations`.execute(db)
-})
-const database = { ...shared, series }
+const { database, db, ask } = await startApi(t, {}, additions)
+t.teardown(() => sql`drop view faults`.execute(db))
 const { type, json, print } = commandsOn(database, { additions })
-const app = await build(t, { database, ...additions })
-const ask = asking(app, await signIn(app, { host: 'museum.test', email: 'admin@museum.test' }))
 const add = async (item: object): Promise<{ id: string }> => (await ask('POST', 'items', { payload: item })).json()
 const namesOf = async (query: string): Promise<string[]> =>
   (await ask('GET', `items?sort=name&${query}`)).json().items.map(({ name }: { name: string }) => name)

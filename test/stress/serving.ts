@@ -8,25 +8,18 @@ import { type BenchDatabase, makeDatabase } from '../../bench/bench-database.ts'
 import { LoadConnection, requestText } from '../../bench/load-connection.ts'
 import { portOf } from '../support/port.ts'
 
-const thisServer = new URL('../../server.js', import.meta.url)
-
 /** The server under test: the same process that `npm start` runs. */
 export interface Served {
   port: number
-  /** Whether it still runs. */
-  isAlive: () => boolean
   /** The resident memory of its process in megabytes. */
   memory: () => Promise<number>
   close: () => Promise<void>
 }
 
-/**
- * @param environment added to a free port, unless it has a PORT, and to a log of fatal errors only
- * @param program the server's file
- */
-export async function serve(environment: Record<string, string>, program = thisServer): Promise<Served> {
+/** @param environment added to a free port, unless it has a PORT, and to a log of fatal errors only */
+export async function serve(environment: Record<string, string>): Promise<Served> {
   const port = Number(environment['PORT'] ?? (await freePort()))
-  const child = fork(fileURLToPath(program), {
+  const child = fork(fileURLToPath(new URL('../../server.js', import.meta.url)), {
     env: { ...process.env, LOG_LEVEL: 'fatal', ...environment, PORT: String(port) },
   })
   const isAlive = () => child.exitCode === null && child.signalCode === null
@@ -36,7 +29,6 @@ export async function serve(environment: Record<string, string>, program = thisS
   }
   return {
     port,
-    isAlive,
     memory: async () =>
       Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)])).stdout) / 1024,
     async close() {

@@ -3,9 +3,10 @@ import { hash } from '@node-rs/argon2'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Test } from 'tap'
-import { type AppOptions, buildApp } from '../../app.ts'
+import { type Additions, type AppOptions, buildApp } from '../../app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
+import { allSeriesWith, migrate } from '../../src/database/migrate.ts'
 import { makeFolder } from './folder.ts'
 import { openTestDatabase } from './test-database.ts'
 
@@ -240,13 +241,14 @@ export function asking(app: FastifyInstance, mine: string, site = 'museum.test')
 /**
  * Starts an app for museum.test with two users, admin@museum.test and visitor@museum.test, who are signed in. What the
  * returned functions ask for, the admin asks for, unless they say otherwise.
+ * @param additions what an application that is built on Portico adds
  */
-export async function startApi(t: Test, site: Partial<LicenseRecord> = {}) {
-  const database = await openTestDatabase(t)
+export async function startApi(t: Test, site: Partial<LicenseRecord> = {}, additions: Additions = {}) {
+  const database = await openOwnDatabase(t, additions)
   const license = await addLicense(database, { domain: 'museum.test', ...site })
   const adminId = await addUser(database, { email: 'admin@museum.test', admin: true })
   await addUser(database, { email: 'visitor@museum.test', licenses: [license] })
-  const app = await build(t, { database })
+  const app = await build(t, { database, ...additions })
   const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
   const visitor = await signIn(app, { host: 'museum.test', email: 'visitor@museum.test' })
   const ask = asking(app, admin)
@@ -267,6 +269,23 @@ export async function startApi(t: Test, site: Partial<LicenseRecord> = {}) {
       return response.json().items.map((item: Record<string, unknown>) => item[field])
     },
   }
+}
+
+/** Opens a database with the tables of an application's own migrations, which are dropped after the test. */
+async function openOwnDatabase(t: Test, { migrations }: Additions): Promise<Database> {
+  const database = await openTestDatabase(t)
+  if (migrations === undefined) return database
+  const tables = async () => {
+    const all = await database.db.introspection.getTables()
+    return all.filter(({ isView }) => !isView).map(({ name }) => name)
+  }
+  ;(await database.db.introspection.getTables()).filter(({ isView }) => !isView).map(({ name }) => name)
+  const before = await tables()
+  const series = allSeriesWith(migrations)
+  await migrate(database.db, series)
+  const own = (await tables()).filter(name => !before.includes(name))
+  t.teardown(() => sql`drop table ${sql.join(own.map(name => sql.table(name)))} cascade`.execute(database.db))
+  return { ...database, series }
 }
 
 /** The status of a response and the sentence with which it says why it is no other. */

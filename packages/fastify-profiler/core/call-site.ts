@@ -109,7 +109,7 @@ const callersSought = 6
 
 /**
  * How many frames it took to find the last caller of each function. No more are captured, since the first frames of a
- * stack cost 3 µs and 30 of them 16: `npm run -w bench callers`.
+ * stack cost 3 µs and 30 of them 16.
  */
 const framesNeeded = new WeakMap<object, number>()
 

@@ -115,6 +115,8 @@ for (const [what, [fields, status, statusOfLink]] of Object.entries(changes)) {
       const email = `typist-${typists++}@museum.test`
       await addUser(database, { email })
       const link = new URL(await commandsOn(database).print(`user password ${email} --link`))
+      const opened = await app.inject({ url: link.pathname + link.search, headers: { host: 'museum.test' } })
+      t.notMatch(await everything(opened), String(link.searchParams.get('token')))
       await assertMasked(t, '/password/reset', statusOfLink, '', link.searchParams.get('token') ?? '')
     })
   }

@@ -145,9 +145,3 @@ t.test('the documentation page loads nothing external and nothing inline', async
     t.equal((await get(path)).statusCode, 200, path)
   }
 })
-
-t.test('the documentation page sends nothing before a click on "Try it out"', async t => {
-  const { body } = await get('/api/docs/static/swagger-initializer.js')
-  t.match(body, /"tryItOutEnabled":false/)
-  t.match(body, /"docExpansion":"list"/)
-})

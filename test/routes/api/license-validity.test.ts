@@ -1,24 +1,10 @@
 import t from 'tap'
 import { addLicenseType, startApi } from '../../support/site.ts'
 
-const { database, app, ask } = await startApi(t)
+const { database, ask } = await startApi(t)
 const type = await addLicenseType(database, 'standard')
 const add = (domain: string, fields: object = {}) =>
   ask('POST', 'licenses', { payload: { domain, name: 'New', type_id: type, ...fields } })
-const statusOf = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode
-
-t.test('a change of the validity takes effect with its answer, and null takes it back', async t => {
-  const { id } = (await add('changed.test')).json()
-  for (const [fields, status] of [
-    [{ suspended: true }, 503],
-    [{ suspended: false, valid_from: '2900-01-01T00:00:00Z' }, 503],
-    [{ valid_from: null, valid_until: '2001-01-01T00:00:00Z' }, 410],
-    [{ valid_until: null }, 200],
-  ] as const) {
-    t.equal((await ask('PATCH', `licenses/${id}`, { payload: fields })).statusCode, 200)
-    t.equal(await statusOf('changed.test'), status)
-  }
-})
 
 for (const [written, read] of [
   ['2027-01-31T13:00:00+01:00', '2027-01-31T12:00:00.000Z'],

@@ -27,19 +27,6 @@ function controlled(options?: EntityCacheOptions) {
   }
 }
 
-t.test('A record is loaded and returned as a promise, and once it is cached without one', async t => {
-  for (const value of ['Louvre', null]) {
-    const { segment, loads } = controlled()
-    const reading = segment.read('1')
-    t.type(reading, Promise)
-    t.match(loads, [{ key: '1' }])
-    loads[0]?.resolve(value)
-    t.equal(await reading, value)
-    t.equal(segment.read('1'), value)
-    t.equal(loads.length, 1)
-  }
-})
-
 t.test('A failed load rejects every waiting read, and is not cached', async t => {
   const { segment, load, loads } = controlled()
   const readings = [segment.read('1'), segment.read('1')]
@@ -47,20 +34,6 @@ t.test('A failed load rejects every waiting read, and is not cached', async t =>
   t.match(await Promise.allSettled(readings), [{ reason: { message: 'down' } }, { reason: { message: 'down' } }])
   t.equal(await load('1', 'Louvre'), 'Louvre')
   t.equal(segment.read('1'), 'Louvre')
-})
-
-t.test('A forgotten record is loaded again, and others are kept unless all are forgotten', async t => {
-  const { segment, load } = controlled()
-  await load('1', 'Louvre')
-  await load('2', 'Prado')
-  segment.forget('3')
-  t.equal(segment.read('1'), 'Louvre')
-  segment.forget('1')
-  t.equal(segment.read('2'), 'Prado')
-  t.equal(await load('1', 'Uffizi'), 'Uffizi')
-  segment.forget(null)
-  t.type(segment.read('1'), Promise)
-  t.type(segment.read('2'), Promise)
 })
 
 for (const key of ['1', null]) {

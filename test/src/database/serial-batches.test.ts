@@ -24,18 +24,6 @@ async function settled() {
   })
 }
 
-t.test('A failed load does not affect later requests', async t => {
-  const { ends, load } = controlled()
-  const first = t.rejects(load('a'), { message: 'Broken.' })
-  await settled()
-  ends[0]?.(new Error('Broken.'))
-  await first
-  const later = load('a')
-  await settled()
-  ends[1]?.()
-  t.equal(await later, 'A')
-})
-
 t.test('A failed load also rejects the requests that waited for its end', async t => {
   const { loads, ends, load } = controlled()
   const first = t.rejects(load('a'), { message: 'Broken.' })

@@ -12,7 +12,6 @@ import {
   signIn,
   testPassword,
 } from '../../../support/site.ts'
-import { commandsOn } from '../../../support/run-command.ts'
 import { signSession } from '../../../support/session.ts'
 import { buildDebugged, leaveDuringRead, panelOf, readPanel, readPanels } from './panels.ts'
 
@@ -277,29 +276,4 @@ t.test('an API token that is refused is shown as refused, and another scheme as 
     'API token': 'passed: The Authorization header has no bearer token.',
     Firewall: 'passed: The request has no session cookie.',
   })
-})
-
-t.test('the link to choose a password appears in no panel', async t => {
-  const site = await buildDebugged(t, { database })
-  const link = await commandsOn(database).print('user password stranger@museum.test --link')
-  const { pathname, search, searchParams } = new URL(link)
-  const token = String(searchParams.get('token'))
-  const opened = await site.inject({ url: pathname + search, headers: { host: 'museum.test', accept: 'text/html' } })
-  t.equal(opened.statusCode, 200)
-  const sent = await site.inject({
-    method: 'POST',
-    url: pathname,
-    headers: { host: 'museum.test', accept: 'text/html', cookie: 'locale=en', origin: 'null' },
-    payload: { token, password: testPassword, repeated_password: testPassword },
-  })
-  t.equal(sent.statusCode, 204)
-  t.match(
-    (await panelOf<SecurityData>(site, sent, 'security')).checks.find(({ check }) => check === 'Request checker'),
-    {
-      reason: 'The route ignores cookies, so other sites gain nothing by them.',
-    },
-  )
-  const shown = `${await readPanels(site, opened)}${await readPanels(site, sent)}`
-  t.match(shown, 'password/reset')
-  t.notMatch(shown, token)
 })
