@@ -30,7 +30,7 @@ export function textOf(value: unknown): string {
 
 /** Whether a value is an object or a function. */
 export function isObject(value: unknown): value is object {
-  return Object(value) === value
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }
 
 /** Whether a value is an object and no list. */

@@ -32,8 +32,8 @@ interface Constant {
   usual: string
 }
 
-/** Keyed by the location, which is one object for all spans of a function. */
-const constants = new WeakMap<Location, Constant>()
+/** Keyed by the location, which is one object for all spans of a function, and by the hook. */
+const constants = new WeakMap<Location, Map<Span['hook'], Constant>>()
 
 /** Serialises spans in their stored form. They are more than half of a profile, so this must be fast. */
 function spansText(spans: readonly Span[]): string {
@@ -78,10 +78,11 @@ function spanOf(stored: StoredSpan): Span {
 
 function constantOf(span: Span): Constant {
   if (span.location === null) return makeConstant(span)
-  const known = constants.get(span.location)
+  const byHook = constants.get(span.location) ?? new Map<Span['hook'], Constant>()
+  const known = byHook.get(span.hook)
   if (known !== undefined && isAlike(known.span, span)) return known
   const constant = makeConstant(span)
-  constants.set(span.location, constant)
+  constants.set(span.location, byHook.set(span.hook, constant))
   return constant
 }
 

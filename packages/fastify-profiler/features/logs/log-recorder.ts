@@ -311,14 +311,11 @@ function describeLogLine({ start, line, location }: RecordedLine, time: RequestT
   for (const name of Object.keys(parsed)) {
     if (!ownFields.has(name)) fields[mask.text(name)] = mask.value(parsed[name], name)
   }
-  return {
-    level,
-    start: toMicroseconds(start),
-    message: typeof msg === 'string' ? mask.text(msg) : '',
-    fields,
-    ...(location !== null && { location }),
-    ...(level >= warning && isAfterResponse(time, start) && { isLate: true }),
-  }
+  const message = typeof msg === 'string' ? mask.text(msg) : ''
+  const described: LogLine = { level, start: toMicroseconds(start), message, fields }
+  if (location !== null) described.location = location
+  if (level >= warning && isAfterResponse(time, start)) described.isLate = true
+  return described
 }
 
 function parseLine(line: string): Record<string, unknown> {

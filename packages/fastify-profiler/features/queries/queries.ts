@@ -234,12 +234,12 @@ function senderOf(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Se
 
 function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): RecordedQuery {
   const { parameters, statement, system, sender = senderOf(recorder, asked, below) } = asked
-  const { location } = sender
+  const { callers, location } = sender
   const query: RecordedQuery = {
     system,
     statement,
     parameters,
-    ...sender,
+    location,
     start: recorder.now(),
     sent: null,
     duration: null,
@@ -254,6 +254,7 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     suppliedBy: null,
     span: recorder.span({ kind: 'query', name: readStatement(statement).name, detail: statement, location }),
   }
+  if (callers !== undefined) query.callers = callers
   queriesOf(recorder).begin(query)
   return query
 }

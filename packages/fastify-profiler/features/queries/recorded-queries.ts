@@ -225,7 +225,7 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
   const { system, statement, duration, waited, blocked, rows, bytes, failure, location, transaction } = query
   const start = (query.shownStart ??= startOf(query))
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
-  return {
+  const described: Query = {
     system,
     sql: mask.text(sql),
     parameters: keptParameters(parameters, room).map((parameter): Json => mask.value(parameter)),
@@ -234,12 +234,13 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
     waited: toMicroseconds(waited),
     blocked: toMicroseconds(blocked),
     rows: failure === null ? rows : null,
-    ...(bytes !== null && { bytes }),
     error: failure === null ? null : mask.text(errorText(failure.error, secrets)),
     location,
     transaction,
-    ...(isAfterResponse(time, start + waited + blocked + (duration ?? Infinity)) && { isLate: true }),
   }
+  if (bytes !== null) described.bytes = bytes
+  if (isAfterResponse(time, start + waited + blocked + (duration ?? Infinity))) described.isLate = true
+  return described
 }
 
 /** When a query began, with a wait for its connection before. */
