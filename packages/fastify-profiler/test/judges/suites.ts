@@ -52,6 +52,11 @@ const expected: Difference[] = [
     why: pagesAreCountedAtTheEnd,
   },
   { file: 'hooks.test.js', tests: /^on(?:Request|Response) hook should support encapsulation/, why: hooksAreHooks },
+  {
+    file: 'http2-canceled-streams-cleanup.test.js',
+    tests: /./,
+    why: 'cancels a request when its server writes: Node may leave such a stream open, and ten of them stop this test',
+  },
   { file: 'pretty-print.test.js', tests: /includeHooks$/, why: hooksAreHooks },
   { file: 'pretty-print.test.js', tests: /empty plugins$/, why: 'prints all plugins: the pages are one' },
   { file: 'pretty-print.test.js', tests: /routes$|commonPrefix$/, why: pagesAreRoutes },
@@ -181,7 +186,9 @@ async function endsOfFiles(folder: string, files: readonly string[], flags: read
     `--test-reporter-destination=${results}`,
   ]
   const loader = files.some(file => file.endsWith('.ts')) ? ['--import', 'tsx'] : []
-  const args = [...loader, ...flags, '--test', '--test-concurrency=1', ...reporter, ...files]
+  // A test that hangs fails.
+  const runner = ['--test', '--test-concurrency=1', '--test-timeout=120000']
+  const args = [...loader, ...flags, ...runner, ...reporter, ...files]
   await once(spawn(process.execPath, args, { cwd: folder, env, stdio: 'ignore' }), 'close')
   const lines = readFileSync(results, 'utf8').split('\n').filter(Boolean)
   return lines.map((line): TestEnd => JSON.parse(line))
@@ -190,9 +197,11 @@ async function endsOfFiles(folder: string, files: readonly string[], flags: read
 async function endsOfCommand(folder: string, command: string, env: NodeJS.ProcessEnv) {
   const child = spawn(command, { cwd: folder, env, shell: true, stdio: ['ignore', 'pipe', 'ignore'] })
   const printed = await text(child.stdout)
-  return [...printed.matchAll(/^( *)(not )?ok \d+ (?:- )?(.*?)(?: # time=.*)?$/gm)].map(([, indent = '', not, name = '']): TestEnd => {
-    return { passed: not === undefined, file: '', name, line: 0, nesting: indent.length }
-  })
+  return [...printed.matchAll(/^( *)(not )?ok \d+ (?:- )?(.*?)(?: # time=.*)?$/gm)].map(
+    ([, indent = '', not, name = '']): TestEnd => {
+      return { passed: not === undefined, file: '', name, line: 0, nesting: indent.length }
+    },
+  )
 }
 
 /** The tests that end differently, each with its reason. */
