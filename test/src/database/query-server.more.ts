@@ -239,10 +239,34 @@ t.test('a COPY FROM STDIN fails, and the next query of the command is answered',
   await client.end()
 })
 
-t.test('a query of more than 64 MiB is refused, and others are answered', async t => {
-  const refused = send(path, startup, message('Q', 'select 1\0', 64 * 1024 * 1024 + 1))
-  t.match(await text(refused), /FATAL\0C08P01\0Ma query has 67108865 bytes, and may have up to 67108864/)
-  t.match(await sql`select 1 as one`.execute(server.db), { rows: [{ one: 1 }] })
+for (const [what, reason, ...bytes] of [
+  ['a first message shorter than its length', 'invalid length', message('', '', 3)],
+  ['a first message without a version', 'invalid length', message('')],
+  ['a first message of 10 kB', 'invalid length', message('', '', 10_001)],
+  ['an HTTP request', 'invalid length', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ['another version of the protocol', 'only version 3', message('', '\0\x02\0\0user\0postgres\0\0')],
+  ['a request for encryption', 'only version 3', message('', '\x04\xd2\x16\x2f')],
+  ['a request for encryption after the start', 'unknown type', startup, message('', '\x04\xd2\x16\x2f')],
+  ['a second start', 'unknown type', startup, startup],
+  ['a type that only servers send', 'unknown type', startup, message('Z', 'I')],
+  ['a password', 'unknown type', startup, message('p', 'secret\0')],
+  ['a length of 0', 'invalid length', startup, message('Q', 'select 1\0', 0)],
+  ['a length of 3', 'invalid length', startup, message('Q', 'select 1\0', 3)],
+  ['a length of 2 GiB', 'invalid length', startup, message('Q', 'select 1\0', 2 ** 31 - 1)],
+  ['the greatest length', 'invalid length', startup, message('P', '\0select 1\0\0\0', 2 ** 32 - 1)],
+  ['a Sync of 10 kB', 'invalid length', startup, message('S', 'x'.repeat(10_000))],
+] as const) {
+  t.test(`${what} is refused, and others are answered`, async t => {
+    const refused = send(path, ...bytes)
+    t.match(await text(refused), new RegExp(`FATAL\0C08P01\0M${reason}`))
+    t.match(await sql`select 1 as one`.execute(server.db), { rows: [{ one: 1 }] })
+  })
+}
+
+t.test('a first message that is malformed but has the right version is as good as any', async t => {
+  const socket = send(path, message('', '\0\x03\0\0no pairs'), message('Q', 'select 12345\0'))
+  socket.end()
+  t.match(await text(socket), '12345')
 })
 
 t.test('no connection is served after the end', async t => {
