@@ -437,7 +437,12 @@ t.test("a panel that fails does not change the application's response, and says 
   const failing = (what: string) => () => {
     throw new Error(what)
   }
-  const bad = { labels: failing('labels'), toolbarItem: failing('item'), view: failing('view') }
+  const bad = {
+    labels: failing('labels'),
+    badge: failing('badge'),
+    toolbarItem: failing('item'),
+    view: failing('view'),
+  }
   const app = await profiledApp(t, { panels: [{ name: 'bad', label: 'Bad', collect: () => 1, ...bad }] })
   app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
   const { body, headers } = await app.inject({ url: '/page', headers: browser })

@@ -35,8 +35,9 @@ t.test('a handler that sends or returns an error has thrown, and interrupts noth
     return new Error('sent')
   })
   for (const url of ['/sends', '/later', '/returns', '/gives']) {
-    const { interruptions, outcomes, profile, page } = await lifecycleOf(app, url)
+    const { interruptions, markdown, outcomes, profile, page } = await lifecycleOf(app, url)
     t.same(interruptions, [], url)
+    t.match(markdown, /controller\\?_arguments[^]*failing[^]*kernel\\?\.response/, 'the handler stands in its place')
     t.same(outcomes, ['before continued', 'failing threw'])
     const found = profile.exceptions.map(({ message, spans }) => [message, spans])
     t.same(found, [['sent', [1]]])
