@@ -244,10 +244,6 @@ t.test('the row that could save most comes first', async t => {
   t.match(awaitsInARow(handler.profile()), [{ count: 3 }, { count: 2 }])
 })
 
-t.test('a request without calls has none', async t => {
-  t.same(awaitsInARow(profile({ database: null, http: null })), [])
-})
-
 t.test('the finding says how much could overlap, on the page and in Markdown', async t => {
   const found = new Handler().query('select 1', [], { duration: 30 }).query('select 2').query('select 3').profile()
   const claim = '3 awaits one after another, 50.0 ms, 20.0 ms could overlap.'

@@ -1,8 +1,7 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { gatherCalls, sliceTime, slowestCalls, timeByKind } from '../features/performance/exclusive-time.ts'
+import { gatherCalls, sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
 import { findingsOf, findingText } from '../features/performance/findings.ts'
-import { lengthOf } from '../core/intervals.ts'
 import type { BlockedTime, ConnectionWait, Profile, Span, SpanKind } from '../core/profile.ts'
 import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
 
@@ -107,19 +106,6 @@ t.test('the time between the hooks is reading, if there is a body, and sending a
   }
 })
 
-t.test('the kinds are sorted by their time, with what nobody worked on last', async t => {
-  t.same(
-    timeByKind(
-      sliceTime(requestOf([span({ start: 70, duration: 10 }), operation('query', { start: 80, duration: 20 })])),
-    ),
-    [
-      ['sql', 20],
-      ['hook', 10],
-      ['unaccounted', 70],
-    ],
-  )
-})
-
 t.test('each millisecond counts exactly once, whatever the spans', async () => {
   const number = fc.double({ min: -20, max: 150, noNaN: true })
   const kind = fc.constantFrom<SpanKind>('hook', 'handler', 'query', 'cache', 'other', 'validation')
@@ -135,24 +121,6 @@ t.test('each millisecond counts exactly once, whatever the spans', async () => {
       },
     ),
   )
-})
-
-t.test('the slices of a request with 100,000 spans add up to its duration', async t => {
-  const spans = Array.from({ length: 100_000 }, (_, n) =>
-    operation(n % 3 === 0 ? 'hook' : 'query', { start: n % 1000, duration: n % 70 }),
-  )
-  const slices = sliceTime(requestOf(spans, { duration: 1000 }))
-  const total = slices.reduce((sum, { start, end }) => sum + end - start, 0)
-  t.ok(Math.abs(total - 1000) < 0.001)
-})
-
-t.test('periods that overlap count once', async t => {
-  const [long, short] = [
-    { start: 4, end: 10 },
-    { start: 5, end: 6 },
-  ]
-  t.equal(lengthOf([long, { start: 0, end: 5 }, short]), 10)
-  t.equal(lengthOf([]), 0)
 })
 
 const repeated = (count: number, changes: Partial<Span> = {}) =>
@@ -319,14 +287,6 @@ t.test('a call that takes ten milliseconds and a seventh of its request is a fin
     ['slow', 18, null],
     ['slow', 16, null],
   ])
-})
-
-t.test('a request that spent most of its time unaccounted says so', async t => {
-  const of = requestOf([span({ start: 0, duration: 9 })])
-  t.same(
-    findingsOf(of, sliceTime(of)).map(({ what, time }) => [what, time]),
-    [['unaccounted', 91]],
-  )
 })
 
 t.test('no more than five findings are reported', async t => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { makeFolder } from './folder.ts'
-import { everythingStored, keptLines, pageOf, profiledApp } from './profiled-app.ts'
+import { pageOf, profiledApp } from './profiled-app.ts'
 import { bytesIn, storeIn, tokensIn, write } from './stores.ts'
 import { configuration } from './views/example-profile.ts'
 
@@ -129,20 +129,6 @@ t.test('a disk that fills up again is logged again', { skip }, async t => {
   writeAt(3, 'lost again', 0)
   t.equal(complaints.length, 2)
   limitFiles('unlimited')
-})
-
-t.test('a full disk never affects the request', { skip }, async t => {
-  const { lines, logger } = keptLines('warn')
-  const app = await profiledApp(t, {}, { logger })
-  app.get('/', async () => 'ok')
-  await app.ready()
-  t.teardown(() => limitFiles('unlimited'))
-  limitFiles(0)
-  for (let request = 0; request < 3; request++) t.equal((await app.inject('/')).body, 'ok')
-  await everythingStored(app)
-  t.equal((await app.profiler.search({})).total, 3)
-  limitFiles('unlimited')
-  t.equal(lines.filter(line => line.includes('cannot write')).length, 1)
 })
 
 t.test('an unreadable segment is logged once', async t => {
