@@ -1,6 +1,6 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { gatherCalls, sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
+import { sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
 import { findingsOf, findingText } from '../features/performance/findings.ts'
 import type { BlockedTime, ConnectionWait, Profile, Span, SpanKind } from '../core/profile.ts'
 import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
@@ -128,31 +128,15 @@ const repeated = (count: number, changes: Partial<Span> = {}) =>
     operation('query', { name: 'select products', start: n * 2, duration: 1.5, ...changes }),
   )
 
-t.test('the calls that one line repeats are gathered, and others are not', async t => {
-  const calls = gatherCalls(
-    requestOf([
-      ...repeated(3),
-      ...repeated(1, { detail: 'another statement' }),
-      ...repeated(1, { location: null }),
-      span({}),
-    ]),
-  )
-  t.same(
-    calls.map(({ ids, time }) => [ids, time]),
-    [
-      [[0, 1, 2], 4.5],
-      [[3], 1.5],
-      [[4], 1.5],
-    ],
-  )
-})
-
 t.test(
-  'the slowest calls are functions without what they called, operations with their repetitions, and gaps',
+  'the slowest calls are functions without what they called, gaps, and operations with those of their line and statement',
   async t => {
     const of = requestOf([
       span({ kind: 'handler', name: 'show', start: 0, duration: 60 }),
       ...repeated(10, { parent: 0 }),
+      span({ kind: 'handler', start: 60, duration: 10 }),
+      ...repeated(1, { parent: 11, start: 61, detail: 'another statement' }),
+      ...repeated(1, { parent: 11, start: 63, location: null }),
     ])
     t.same(
       slowestCalls(of, sliceTime(of)).map(({ kind, span, times, time, isPart }) => [
@@ -164,8 +148,11 @@ t.test(
       ]),
       [
         ['handler', 'show', 1, 45, true],
-        ['unaccounted', undefined, 1, 40, false],
+        ['unaccounted', undefined, 1, 30, false],
         ['sql', 'select products', 10, 15, false],
+        ['handler', 'setLocale', 1, 7, true],
+        ['sql', 'select products', 1, 1.5, false],
+        ['sql', 'select products', 1, 1.5, false],
       ],
     )
   },
