@@ -120,7 +120,6 @@ for (const [message, properties, sql, marked] of [
     'select id, nmae from works\n           ^^^^',
   ],
   ['column "id" is ambiguous', {}, 'select id from works where id = 1', 'select id from works where id = 1'],
-  ['deadlock detected', {}, 'update works set year = 1', 'update works set year = 1'],
   ['column "nmae" does not exist', { position: '90000' }, 'select [masked]', 'select [masked]'],
 ] as const) {
   t.test(`a query that failed shows what is wrong in it: ${message}`, async t => {
