@@ -2,6 +2,7 @@ import t from 'tap'
 import fc from 'fast-check'
 import { sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
 import { findingsOf, findingText } from '../features/performance/findings.ts'
+import { lengthOf } from '../core/intervals.ts'
 import type { BlockedTime, ConnectionWait, Profile, Span, SpanKind } from '../core/profile.ts'
 import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
 
@@ -121,6 +122,14 @@ t.test('each millisecond counts exactly once, whatever the spans', async () => {
       },
     ),
   )
+})
+
+t.test('periods that overlap count once', async t => {
+  const [long, short] = [
+    { start: 4, end: 10 },
+    { start: 5, end: 6 },
+  ]
+  t.equal(lengthOf([long, { start: 0, end: 5 }, short]), 10)
 })
 
 const repeated = (count: number, changes: Partial<Span> = {}) =>
