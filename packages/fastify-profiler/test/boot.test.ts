@@ -1,12 +1,12 @@
-import { createServer } from 'node:http'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { currentRecorder } from '../index.ts'
-import { type Boot, newestBoot, stuckSentence } from '../features/boot/boot-log.ts'
+import { type Boot, newestBoot } from '../features/boot/boot-log.ts'
 import { servePostgres } from './drivers/postgres-server.ts'
+import { standInService } from './drivers/stand-in-server.ts'
 import { fakeClock, fakeTimers } from './fake-clock.ts'
 import { makeFolder } from './folder.ts'
 import { deferred, onlyProfile, pageOf, profiledApp, turns } from './profiled-app.ts'
@@ -22,23 +22,16 @@ function outlineOf({ spans }: Boot): string[] {
   return spans.map(({ name, parent, kind }) => `${'·'.repeat(depthOf(parent))}${kind} ${name}`)
 }
 
-/** A server that answers everything. @returns its host */
-async function anyServer(t: Test): Promise<string> {
-  const server = createServer((_request, response) => response.end('ok'))
-  t.teardown(() => server.close())
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  return `127.0.0.1:${Object(server.address()).port}`
-}
+/** A server that answers everything. @returns its origin */
+const anyServer = (t: Test) => standInService(t, (_request, response) => response.end('ok'))
 
 t.test('the boot shows each plugin and onReady hook with its time and what it waited for', async t => {
-  const host = await anyServer(t)
+  const service = await anyServer(t)
   const { sleep } = fakeClock(t)
   const app = await profiledApp(t)
   await app.register(async function outer(app) {
     app.register(async function inner() {
-      await (await fetch(`http://${host}/settings`)).text()
+      await (await fetch(`${service}/settings`)).text()
       await sleep(21)
     })
     await sleep(20)
@@ -59,7 +52,7 @@ t.test('the boot shows each plugin and onReady hook with its time and what it wa
   t.same(outlineOf(boot), [
     'plugin outer',
     '·plugin inner',
-    `··http GET ${host}/settings`,
+    `··http GET ${new URL(service).host}/settings`,
     'plugin callback',
     'plugin synchronous',
     'hook warm',
@@ -120,18 +113,8 @@ t.test('a boot that is not stored or cannot be read is missing', async t => {
   }
 })
 
-t.test('the boot can be looked at before it is over', async t => {
-  const app = await profiledApp(t)
-  let boot: unknown
-  app.addHook('onReady', async function look() {
-    boot = structuredClone(newestBoot(app))
-  })
-  await app.ready()
-  t.match(boot, { state: 'starting', spans: [{ name: 'look', outcome: 'unfinished' }] })
-})
-
 t.test('work that goes on after the start is not recorded', async t => {
-  const host = await anyServer(t)
+  const service = await anyServer(t)
   const app = await profiledApp(t)
   const [started, asked] = [deferred(), deferred()]
   let later: unknown = 'unset'
@@ -139,7 +122,7 @@ t.test('work that goes on after the start is not recorded', async t => {
     t.not(currentRecorder(), undefined)
     void started.promise.then(async () => {
       later = currentRecorder()
-      await fetch(`http://${host}/later`)
+      await fetch(`${service}/later`)
       asked.resolve()
     })
   })
@@ -212,23 +195,6 @@ t.test('secrets that a plugin learns are masked in what it called', async t => {
   })
   await app.ready()
   t.same(outlineOf(await bootOf(app)), ['plugin signs', '·other sign with [masked]'])
-})
-
-t.test('a start without places and plugins is shown', async t => {
-  const directory = makeFolder()
-  const app = await profiledApp(t, { directory })
-  app.register(async function placed() {})
-  await app.ready()
-  const boot = await bootOf(app)
-  const write = (changes: Partial<Boot>) =>
-    writeFileSync(join(directory, 'boot.json'), JSON.stringify({ ...boot, ...changes }))
-  const spans = boot.spans.map(span => ({ ...span, location: null, outcome: 'unfinished' as const }))
-  write({ state: 'stuck', spans })
-  t.match(await pageOf(app, 'boot'), '&quot;placed&quot; has not ended')
-  t.match(await pageOf(app, 'boot', 'text/markdown'), '| placed, unfinished |')
-  t.match(stuckSentence({ ...boot, spans }, '/'), /^The plugin "placed" has not ended after/)
-  write({ state: 'failed', spans: [] })
-  t.match(await pageOf(app, 'boot'), 'Did not start: no plugin runs')
 })
 
 t.test('a request that a plugin makes in the callback of a query has no parent', async t => {

@@ -14,20 +14,15 @@ t.test('exceptions and frames beyond their bounds are counted, and a cycle of ca
     first.cause = new Error('second', { cause: first })
     return first
   }
-  const chain = (from: number): Error => new Error(String(from), from < 5 ? { cause: chain(from + 1) } : {})
   app.get('/handled', async ({ recorder }) => {
     for (let number = 0; number < 3; number++) recorder?.exception(new Error(`handled ${number}`))
     throw cycle()
-  })
-  app.get('/chain', async () => {
-    throw chain(1)
   })
   app.get('/cycle', async () => {
     throw cycle()
   })
   for (const [url, expected, dropped] of [
     ['/handled', [0, 1, 2].map(number => `thrown handled ${number} of null`), [{ what: 'exceptions' }]],
-    ['/chain', ['thrown 1 of null', 'cause 2 of 0', 'cause 3 of 1'], [{ what: 'exceptions', count: 2 }]],
     ['/cycle', ['thrown first of null', 'member member of 0', 'cause second of 0'], []],
   ] as const) {
     const profile = await profileOf(app, url)

@@ -54,14 +54,10 @@ t.test('a comparison tells what a profile leaves out', async t => {
 t.test('what cannot be compared is a 404 that says why', async t => {
   const { app, tokenOf, show } = await shop(t)
   const token = await tokenOf('/cart')
-  for (const [path, said] of [
-    ...['', `?request=${token}`, `?${`request=${token}&`.repeat(3)}`, '?route=/cart', '?at=9'].map(
-      path => [path, 'A comparison needs two requests.'] as const,
-    ),
-  ] as const) {
+  for (const path of ['', `?request=${token}`, `?${`request=${token}&`.repeat(3)}`, '?route=/cart', '?at=9']) {
     const answer = await app.inject({ url: `/_profiler/compare${path}`, headers: { accept: 'text/html' } })
     t.equal(answer.statusCode, 404, path)
-    t.match(answer.body, said)
+    t.match(answer.body, 'A comparison needs two requests.')
   }
   t.match(await show('', 'text/markdown'), 'A comparison needs two requests')
 })

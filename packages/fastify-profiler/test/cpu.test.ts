@@ -17,6 +17,7 @@ import {
   profileOf,
   sendAndLeave,
 } from './profiled-app.ts'
+import { textOf } from './views/example-profile.ts'
 
 const html = { accept: 'text/html' }
 const ownPage = { 'sec-fetch-site': 'same-origin' }
@@ -77,10 +78,8 @@ function samplesOf({ samples }: Profile): Samples {
 
 const panel = (app: FastifyInstance, { token }: Profile, accept?: string) => pageOf(app, `${token}?panel=cpu`, accept)
 
-const text = (page: string) => page.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-
-const post = (app: FastifyInstance, token: string, payload: string, headers: Record<string, string> = form) =>
-  app.inject({ method: 'POST', url: `/_profiler/${token}/samples`, headers, payload })
+const post = (app: FastifyInstance, token: string, payload: string) =>
+  app.inject({ method: 'POST', url: `/_profiler/${token}/samples`, headers: form, payload })
 
 t.test('a function that keeps the CPU busy is the hottest of a request that asks for its CPU profile', async t => {
   const app = await workshop(t)
@@ -126,7 +125,7 @@ t.test('a function that allocates is the hottest of a request that asks for its 
   t.ok(Number(hot[0]?.amount) > total / 2, `${hot[0]?.amount} of ${total} bytes`)
   const page = await panel(app, profile)
   t.match(
-    text(page),
+    textOf(page),
     /makeStrings \([^ ]*cpu\.test\.ts:\d+\): \d+% of [\d.]+ MB allocated\. Sampled about every 16\.4 kB for/,
   )
   t.match(page, 'Download .heapprofile')
@@ -151,7 +150,7 @@ t.test('samples are shown as a picture and as hot lines, in files and Markdown, 
   const profile = await sampledBusy(app)
   const page = await panel(app, profile)
   t.match(
-    text(page),
+    textOf(page),
     /fibonacci \([^ ]*cpu\.test\.ts:\d+\): \d+% of [\d.]+ ms on the CPU\. Sampled every 100 µs for [\d.]+ ms\./,
   )
   t.match(page, /<title>fibonacci [^<]*cpu\.test\.ts:\d+ \d+%<\/title><rect class="own"/)
@@ -265,7 +264,7 @@ t.test('a button samples the next request to the route, once', async t => {
   t.equal(answer.statusCode, 303)
   t.equal(answer.headers.location, `/_profiler/${profile.token}?panel=cpu`)
   t.match(
-    text(await panel(app, profile)),
+    textOf(await panel(app, profile)),
     /The next request to GET \/rooms\/:room is sampled for its use of the CPU, if it comes before [\d-]+ [\d:]+ UTC/,
   )
   t.notOk('samples' in (await profileOf(app, '/quick')), 'another route')
@@ -274,7 +273,7 @@ t.test('a button samples the next request to the route, once', async t => {
   t.notOk('samples' in (await profileOf(app, '/rooms/3')), 'only once')
   t.notMatch(await panel(app, profile), 'The next request to')
   await post(app, profile.token, 'kind=allocations')
-  t.match(text(await panel(app, profile)), 'is sampled for its allocations')
+  t.match(textOf(await panel(app, profile)), 'is sampled for its allocations')
   t.match(samplesOf(await profileOf(app, '/rooms/4')), { kind: 'allocations' })
 })
 
@@ -323,7 +322,7 @@ t.test('a route is armed for five minutes', async t => {
   samplesOf(await profileOf(app, '/strings'))
 })
 
-t.test('a route is armed only by a form of the same origin that names a kind', async t => {
+t.test('a route is armed only by a form that names a kind', async t => {
   const app = await workshop(t)
   app.removeAllContentTypeParsers()
   const { token } = await profileOf(app, '/quick')
@@ -334,10 +333,6 @@ t.test('a route is armed only by a form of the same origin that names a kind', a
   }
   t.equal((await app.inject({ method: 'POST', url: `/_profiler/${token}/samples`, headers: ownPage })).statusCode, 400)
   t.equal((await post(app, token, `kind=cpu&x=${'x'.repeat(2000)}`)).statusCode, 413)
-  const { 'content-type': type } = form
-  for (const site of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.test' }]) {
-    t.equal((await post(app, token, 'kind=cpu', { 'content-type': type, ...site })).statusCode, 403)
-  }
   t.equal((await post(app, 'gone', 'kind=cpu')).statusCode, 404)
   const { token: lost } = await profileOf(app, '/missing')
   t.equal((await post(app, lost, 'kind=cpu')).statusCode, 400)

@@ -1,9 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
+import { standInService } from './drivers/stand-in-server.ts'
 import { gallery } from './gallery.ts'
 import { pageOf, profileOf } from './profiled-app.ts'
 
@@ -12,7 +10,7 @@ async function sentByShell(
   t: Test,
   command: string,
 ): Promise<{ url: string; method: string; headers: object; body: string }> {
-  const server = createServer((request, response) => {
+  const origin = await standInService(t, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -21,11 +19,7 @@ async function sentByShell(
       response.setHeader('x-said', encodeURIComponent(said)).end()
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const script = command.replaceAll('museum.test', `127.0.0.1:${port}`)
+  const script = command.replaceAll('museum.test', new URL(origin).host)
   const printed = await new Promise<string>((resolve, reject) =>
     execFile('sh', ['-c', script.replace('curl', 'curl -s -i')], (error, stdout) =>
       error === null ? resolve(stdout) : reject(error),

@@ -1,27 +1,20 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import pg from 'pg'
 import postgres from 'postgres'
 import t from 'tap'
-import { servePostgres } from './drivers/postgres-server.ts'
-import { pageOf, profiledApp, profileOf } from './profiled-app.ts'
+import { openPool, servePostgres } from './drivers/postgres-server.ts'
+import { standInService } from './drivers/stand-in-server.ts'
+import { pageOf, panelOf, profiledApp, profileOf } from './profiled-app.ts'
 
 const port = await servePostgres(t)
-const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester' })
+const pool = openPool(t, port)
 let asked = 0
 const statuses: Record<string, number> = { '/broken': 503, '/missing': 404 }
-const service = createServer(({ url = '' }, response) => {
+const service = await standInService(t, ({ url = '' }, response) => {
   const isTooEarly = url === '/flaky' && asked++ === 0
   response.writeHead(isTooEarly ? 503 : (statuses[url] ?? 200)).end()
-}).listen(0, '127.0.0.1')
-await once(service, 'listening')
-const { port: servicePort } = service.address() as AddressInfo
-t.teardown(() => pool.end())
-t.teardown(() => service.close())
+})
 
 const app = await profiledApp(t)
-const call = async (path: string) => (await fetch(`http://127.0.0.1:${servicePort}${path}`)).text()
+const call = async (path: string) => (await fetch(service + path)).text()
 app.get('/query', async () => pool.query('fail quietly').catch(() => 'no rows'))
 app.get('/late', async () => {
   void pool.query('fail after sleep 50').catch(() => null)
@@ -71,11 +64,7 @@ app.get('/thrown', async () => {
 })
 
 /** The findings of a request, as text. */
-async function findingsOf(url: string): Promise<string> {
-  const { headers } = await app.inject(url)
-  await app.profiler.settled()
-  return pageOf(app, `${headers['x-debug-token']}?panel=performance`, 'text/markdown')
-}
+const findingsOf = (url: string) => panelOf(app, url, 'performance')
 
 t.test('a query or call that failed is a finding, although the response is a success', async t => {
   t.match(
@@ -97,17 +86,14 @@ t.test('a 404, a call that was sent again, and a failure that the response tells
 t.test('a 5xx without an exception says so', async t => {
   t.match(await findingsOf('/caught'), /500 without an exception/)
   t.notMatch(await findingsOf('/thrown'), /without an exception/)
-  const { headers } = await app.inject('/caught')
-  const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
-  t.match(panel, /500 without an exception.*request\.log\.error\(error\)/s)
-  t.notMatch(await pageOf(app, `${headers['x-debug-token']}?panel=exception`), 'unknown')
+  t.match(await panelOf(app, '/caught', 'exception'), /500 without an exception.*request\.log\.error\(error\)/s)
+  t.notMatch(await panelOf(app, '/caught', 'exception', 'text/html'), 'unknown')
 })
 
 t.test('a 5xx names the query that had failed before, if no exception tells of it', async t => {
   const said = /A query had failed before: .*cannot fail before.*failures\.test\.ts:\d+/
   for (const url of ['/caught-query', '/replaced', '/thrown', '/caught']) {
-    const { headers } = await app.inject(url)
-    const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
+    const panel = await panelOf(app, url, 'exception')
     if (/caught-query|replaced/.test(url)) t.match(panel, said)
     else t.notMatch(panel, said)
   }
@@ -132,9 +118,7 @@ for (const [what, send, thrown, expected] of [
       const [, second] = await Promise.allSettled([send(), send()])
       throw second.status === 'rejected' ? thrown(second.reason) : new Error('It did not fail')
     })
-    const { headers } = await app.inject('/alike')
-    const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
-    t.equal(/^#+ Query (\d) failed/m.exec(panel)?.[1], expected)
+    t.equal(/^#+ Query (\d) failed/m.exec(await panelOf(app, '/alike', 'exception'))?.[1], expected)
   })
 }
 

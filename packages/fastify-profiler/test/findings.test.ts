@@ -1,35 +1,28 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { RouteShorthandOptions } from 'fastify'
 import { Redis } from 'ioredis'
-import pg from 'pg'
 import { createClient } from 'redis'
 import t from 'tap'
-import { servePostgres } from './drivers/postgres-server.ts'
+import { openPool, servePostgres } from './drivers/postgres-server.ts'
 import { serveRedis } from './drivers/redis-server.ts'
-import { everythingStored, listen, pageOf, profiledApp, sendAndLeave } from './profiled-app.ts'
+import { standInService } from './drivers/stand-in-server.ts'
+import { everythingStored, listen, pageOf, panelOf, profiledApp, sendAndLeave } from './profiled-app.ts'
 
 const redisAddress = { port: await serveRedis(t), host: '127.0.0.1' }
 const redis = new Redis({ ...redisAddress, lazyConnect: true, enableReadyCheck: false })
 const nodeRedis = createClient({ socket: redisAddress, RESP: 3 })
 await nodeRedis.connect()
-const pool = new pg.Pool({ host: '127.0.0.1', port: await servePostgres(t), user: 'tester', max: 2 })
-const service = createServer(async (_request, response) => {
+const pool = openPool(t, await servePostgres(t), { max: 2 })
+const service = await standInService(t, async (_request, response) => {
   await setTimeout(40)
   response.end()
-}).listen(0, '127.0.0.1')
-await once(service, 'listening')
-const { port } = service.address() as AddressInfo
-t.teardown(async () => {
+})
+t.teardown(() => {
   redis.disconnect()
   nodeRedis.destroy()
-  service.close()
-  await pool.end()
 })
 
-const call = async () => (await fetch(`http://127.0.0.1:${port}/prices`)).text()
+const call = async () => (await fetch(`${service}/prices`)).text()
 
 async function transaction(run: () => unknown): Promise<void> {
   const client = await pool.connect()
@@ -77,9 +70,7 @@ for (const [what, run, found, options = {}] of cases) {
       await run()
       return 'done'
     })
-    const { headers } = await app.inject('/')
-    await app.profiler.settled()
-    const page = await pageOf(app, `${headers['x-debug-token']}?panel=performance`, 'text/markdown')
+    const page = await panelOf(app, '/', 'performance')
     if (found === null) t.notMatch(page, /misses|was open|twice/)
     else t.match(page.split('\n').find(line => found.test(line)) ?? page, /findings\.test\.ts:\d+/)
   })

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transformSync } from 'esbuild'
 import t from 'tap'
-import { type Profile, profileVersion } from '../core/profile.ts'
+import { type Profile } from '../core/profile.ts'
 import { flag, installedPackage, outline, run } from './flagged.ts'
 import { makeFolder } from './folder.ts'
 
 /** An application in the style of a beginner's guide. */
 const application = `
+import Fastify from 'fastify'
+const app = Fastify({ logger: { level: 'info', base: null } })
 app.addHook('onRequest', async function authenticate () {})
 app.addHook('preHandler', function load (request, reply, done) { setImmediate(done) })
 app.get('/', async function greet (request) {
@@ -26,42 +28,34 @@ if (greeted.headers['x-debug-token-link']) for (const answer of [greeted, reject
 await app.close()
 `
 
-const kinds = {
-  'an ESM application': { file: 'app.mjs', head: "import Fastify from 'fastify'\n" },
-  'a CommonJS application': { file: 'app.cjs', head: "const Fastify = require('fastify')\n" },
-}
-
-for (const [name, { file, head }] of Object.entries(kinds)) {
-  t.test(`${name} is profiled by one flag: all hooks, log lines of every level and malformed URLs`, async t => {
-    const source = `${head}const app = Fastify({ logger: { level: 'info', base: null } })\n${application}`
-    const bare = await run(t, source, { file, flags: [] })
-    const flagged = await run(t, source, { file })
-    const [{ origin, bodies }, greeted, rejected] = flagged.told
-    t.same(bodies, bare.told[0].bodies)
-    t.match(outline(greeted), {
-      status: 200,
-      hooks: ['authenticate', 'load'],
-      handlers: ['greet'],
-      lines: ['incoming request', 'hidden', 'hidden, too', 'shown', 'request completed'],
-      notes: [],
-    })
-    t.match(outline(rejected), {
-      status: 400,
-      exceptions: ["FST_ERR_BAD_URL '/%zz' is not a valid url component"],
-      notes: [],
-    })
-    const messages = (lines: string[]) => lines.map(line => JSON.parse(line)).map(({ level, msg }) => `${level} ${msg}`)
-    const port = /:\d+/
-    const found = messages(flagged.lines).map(line => line.replace(port, ''))
-    t.same(
-      found,
-      messages(bare.lines).map(line => line.replace(port, '')),
-      'the log is the same',
-    )
-    t.same(flagged.errors, [`fastify-profiler: http://localhost:${new URL(origin).port}/_profiler/`])
-    t.same([bare.errors, bare.code, flagged.code], [[], 0, 0])
+t.test('an application is profiled by one flag: all hooks, log lines of every level and malformed URLs', async t => {
+  const bare = await run(t, application, { flags: [] })
+  const flagged = await run(t, application)
+  const [{ origin, bodies }, greeted, rejected] = flagged.told
+  t.same(bodies, bare.told[0].bodies)
+  t.match(outline(greeted), {
+    status: 200,
+    hooks: ['authenticate', 'load'],
+    handlers: ['greet'],
+    lines: ['incoming request', 'hidden', 'hidden, too', 'shown', 'request completed'],
+    notes: [],
   })
-}
+  t.match(outline(rejected), {
+    status: 400,
+    exceptions: ["FST_ERR_BAD_URL '/%zz' is not a valid url component"],
+    notes: [],
+  })
+  const messages = (lines: string[]) => lines.map(line => JSON.parse(line)).map(({ level, msg }) => `${level} ${msg}`)
+  const port = /:\d+/
+  const found = messages(flagged.lines).map(line => line.replace(port, ''))
+  t.same(
+    found,
+    messages(bare.lines).map(line => line.replace(port, '')),
+    'the log is the same',
+  )
+  t.same(flagged.errors, [`fastify-profiler: http://localhost:${new URL(origin).port}/_profiler/`])
+  t.same([bare.errors, bare.code, flagged.code], [[], 0, 0])
+})
 
 /** Answers one request and tells its profile. */
 const once = `
@@ -130,19 +124,14 @@ await app.close()`
   t.same(errors, ['fastify-profiler: https://linked.test/_environment/'])
 })
 
-for (const [where, how] of Object.entries({
-  'the environment': { env: { FASTIFY_PROFILER_BASE: 'profiler' } },
-  'package.json': { files: { 'package.json': '{ "fastify-profiler": { "base": "profiler" } }' } },
-})) {
-  t.test(`an application does not start with a senseless option in ${where}, and one sentence says why`, async t => {
-    const { told, errors, code } = await run(t, simple, how)
-    t.same([told, errors.length, code], [[], 1, 1])
-    t.match(
-      errors[0],
-      /^fastify-profiler: The application does not start: .* must be a path such as "\/_profiler", not "/,
-    )
-  })
-}
+t.test('an application does not start with a senseless option, and one sentence says why', async t => {
+  const { told, errors, code } = await run(t, simple, { env: { FASTIFY_PROFILER_BASE: 'profiler' } })
+  t.same([told, errors.length, code], [[], 1, 1])
+  t.match(
+    errors[0],
+    /^fastify-profiler: The application does not start: .* must be a path such as "\/_profiler", not "/,
+  )
+})
 
 t.test('a package.json that cannot be read is told by its name', async t => {
   // Node reads the one of the application, but not that of the working directory.
@@ -327,15 +316,6 @@ ${once}`
   })
 }
 
-t.test('a Fastify other than 5 is told once, and runs unprofiled', async t => {
-  const source = `const { channel } = await import('node:diagnostics_channel')
-for (let count = 0; count < 2; count++) channel('fastify.initialization').publish({ fastify: { version: '4.29.1' } })
-channel('fastify.initialization').publish('something else')`
-  const { errors, code } = await run(t, source)
-  t.same(errors, ['fastify-profiler: Fastify 4.29.1 is not profiled. The profiler needs Fastify 5.'])
-  t.equal(code, 0)
-})
-
 t.test('a server on another address, on a socket file or with TLS tells how to reach its pages', async t => {
   const source = `import Fastify from 'fastify'
 import { createServer } from 'node:https'
@@ -380,13 +360,6 @@ channel('fastify.initialization').publish({ fastify: { version: '5.99.0' } })`
   t.equal(errors.length, 1)
   t.match(errors[0], /^fastify-profiler: An application runs without the profiler: /)
   t.equal(code, 0)
-})
-
-t.test('a stored profile that cannot be read is told on stderr', async t => {
-  const files = { [`profiles-v${profileVersion}-1-1-0-000000.ndjson`]: 'nonsense\n' }
-  const { told, errors } = await run(t, simple, { files, env: { FASTIFY_PROFILER_DIRECTORY: '.' } })
-  t.equal(told.length, 2)
-  t.ok(errors.includes('fastify-profiler: The profiler found a stored profile that cannot be read, and skips it'))
 })
 
 t.test('an application that exits deletes its address', async t => {

@@ -1,26 +1,21 @@
 import { EventEmitter, once } from 'node:events'
-import { createServer } from 'node:http'
 import { type AddressInfo, createServer as listenTo, type Socket } from 'node:net'
 import pg from 'pg'
 import type { FastifyInstance, InjectOptions, RouteHandlerMethod } from 'fastify'
 import t from 'tap'
-import { servePostgres } from './drivers/postgres-server.ts'
+import { openPool, servePostgres } from './drivers/postgres-server.ts'
+import { standInService } from './drivers/stand-in-server.ts'
 import { flag, run } from './flagged.ts'
 import { fakeClock } from './fake-clock.ts'
 import { pageOf, profiledApp } from './profiled-app.ts'
 
 const port = await servePostgres(t)
-const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 20 })
+const pool = openPool(t, port, { max: 20 })
 const traces: unknown[] = []
-const service = createServer(({ headers, url = '' }, response) => {
+const origin = await standInService(t, ({ headers, url = '' }, response) => {
   if (url.includes('traced')) traces.push([headers.traceparent, headers.tracestate])
   response.writeHead(url.includes('broken') ? 503 : 200).end()
-}).listen(0, '127.0.0.1')
-await once(service, 'listening')
-const { port: servicePort } = service.address() as AddressInfo
-const origin = `http://127.0.0.1:${servicePort}`
-t.teardown(() => pool.end())
-t.teardown(() => service.close())
+})
 
 /** When the profile has been stored. */
 const stored = (app: FastifyInstance) => app.profiler.settled()
@@ -60,13 +55,13 @@ t.test('what begins or fails after the profile is stored is added to it', async 
         void pool.query('select sleep 200')
       },
       connects: async () => {
-        const client = await new pg.Pool({ host: '127.0.0.1', port, user: 'tester', allowExitOnIdle: true }).connect()
+        const client = await openPool(t, port).connect()
         void client.query('select sleep 200').finally(() => client.release(true))
       },
       waits: async () => {
-        const slow = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 1 })
+        const slow = openPool(t, port, { max: 1 })
         const query = async () => slow.query('select sleep 200')
-        void Promise.all([query(), query()]).finally(() => slow.end())
+        void Promise.all([query(), query()])
       },
       calls: async () => {
         void answered().then(async () => (await fetch(`${origin}/broken`)).text())

@@ -35,8 +35,9 @@ t.test('a handler that sends or returns an error has thrown, and interrupts noth
     return new Error('sent')
   })
   for (const url of ['/sends', '/later', '/returns', '/gives']) {
-    const { interruptions, outcomes, profile, page } = await lifecycleOf(app, url)
+    const { interruptions, markdown, outcomes, profile, page } = await lifecycleOf(app, url)
     t.same(interruptions, [], url)
+    t.match(markdown, /controller\\?_arguments[^]*failing[^]*kernel\\?\.response/, 'the handler stands in its place')
     t.same(outcomes, ['before continued', 'failing threw'])
     const found = profile.exceptions.map(({ message, spans }) => [message, spans])
     t.same(found, [['sent', [1]]])
@@ -44,20 +45,35 @@ t.test('a handler that sends or returns an error has thrown, and interrupts noth
   }
 })
 
-t.test('a hook that sends an error has thrown, and not replied', async t => {
+t.test('a hook that throws, fails or sends an error interrupts its dispatch point, and has not replied', async t => {
   const app = await profiledApp(t)
+  app.get('/threw', {
+    onRequest: async function refusing() {
+      throw new Error('sent')
+    },
+    handler,
+  })
+  app.get('/failed', {
+    onRequest: function refusing(_request, _reply, done) {
+      done(new Error('sent'))
+    },
+    handler,
+  })
   app.get('/', {
     onRequest: function refusing(_request, reply) {
       reply.send(new Error('sent'))
     },
     handler,
   })
-  const { interruptions, markdown, page } = await lifecycleOf(app, '/')
-  t.same(interruptions, ['kernel.request refusing sent'])
-  t.match(page, 'Interrupted by refusing with Error: sent')
-  t.match(page, '<tr class="error">')
-  t.match(markdown, /onRequest, preParsing kernel\\?.request at [\\<\d.]+ ms, hooks took [\\<\d.]+ ms interrupted \|/)
-  t.match(markdown, /preHandler kernel\\?.controller Not reached \|/)
+  for (const url of ['/', '/threw', '/failed']) {
+    const { interruptions, markdown, outcomes, page } = await lifecycleOf(app, url)
+    t.same(interruptions, ['kernel.request refusing sent'], url)
+    t.same(outcomes, ['refusing threw'], 'the handler did not run')
+    t.match(page, 'Interrupted by refusing with Error: sent')
+    t.match(page, '<tr class="error">')
+    t.match(markdown, /onRequest, preParsing kernel\\?.request at [\\<\d.]+ ms, hooks took [\\<\d.]+ ms interrupted \|/)
+    t.match(markdown, /preHandler kernel\\?.controller Not reached \|/)
+  }
 })
 
 t.test('Fastify itself interrupts kernel.response if the payload cannot be serialised', async t => {

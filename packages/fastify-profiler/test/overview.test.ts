@@ -3,11 +3,10 @@ import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '.
 import '../features/index.ts'
 import { summarise } from '../core/store/profile-writer.ts'
 import { repetitionsOf, statementTotals } from '../features/queries/recorded-queries.ts'
-import { renderTables, troublesLately } from '../features/home/lately.ts'
+import { troublesLately } from '../features/home/lately.ts'
 import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
 import { blocksMarkdown } from '../core/view/block.ts'
-import { noPlace } from '../core/view/elements.ts'
 import { readSearch } from '../features/home/search-criteria.ts'
 import { readWords, wordsOf } from '../features/home/search-words.ts'
 import { fakeClock } from './fake-clock.ts'
@@ -57,14 +56,6 @@ t.test('routes that fail come first, then those that take most time, and unmatch
     ['GET', '/quick', 1],
   ])
   t.match(found.routes[0], { failed: 2, exception: 'Error: second' })
-})
-
-t.test('the home page folds all routes but five, with the number of their requests', async t => {
-  const found = overview(...Array.from({ length: 60 }, (_, n) => requestOf({ route: `/<${n % 52}>`, duration: n })))
-  const page = String(renderTables(found, '/_profiler', noPlace))
-  const [open = '', folded = ''] = page.split('<summary>47 more routes, ')
-  t.equal(open.match(/GET \/&lt;/g)?.length, 5)
-  t.equal(folded.match(/GET \/&lt;/g)?.length, 47)
 })
 
 t.test('a route has the median number of its queries', async t => {

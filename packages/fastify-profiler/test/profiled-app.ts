@@ -76,6 +76,18 @@ export async function pageOf(app: FastifyInstance, path: string, accept = 'text/
   return (await app.inject({ url: `/_profiler/${path}`, headers: { accept } })).body
 }
 
+/** The panel of an injected request. */
+export async function panelOf(
+  app: FastifyInstance,
+  request: InjectOptions | string,
+  panel: string,
+  accept = 'text/markdown',
+): Promise<string> {
+  const { headers } = await app.inject(request)
+  await app.profiler.settled()
+  return pageOf(app, `${headers['x-debug-token']}?panel=${panel}`, accept)
+}
+
 /** Listens on a free port. @returns the origin and the port */
 export async function listen(app: FastifyInstance): Promise<{ origin: string; port: number }> {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })

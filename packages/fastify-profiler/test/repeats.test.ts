@@ -220,8 +220,7 @@ for (const [name, value] of Object.entries({
   'a list in lists': '['.repeat(4900) + ']'.repeat(4900),
   'a text of colons': ':'.repeat(200_000),
 })) {
-  t.test(`a long value costs little, as a parameter and in the text: ${name}`, async t => {
-    const before = process.cpuUsage()
+  t.test(`a query with a long value is recorded, as a parameter and in the text: ${name}`, async t => {
     const { database } = await profileOf(t, async () => {
       await ask(one, value)
       await ask(`select * from rooms where name = '${value}'`)
@@ -233,8 +232,6 @@ for (const [name, value] of Object.entries({
       ['number', 'number', 'number'],
       'and the queries have ended',
     )
-    const { user } = process.cpuUsage(before)
-    t.comment(`${Math.round(user / 1000)} ms of CPU`)
   })
 }
 

@@ -84,8 +84,6 @@ t.test('ten thousand profiles are searched by every field', async t => {
     [{ method: 'post' }, 5000],
     [{ status: '404' }, 1000],
     [{ status: '4xx' }, 1000],
-    [{ status: '>=400' }, 1000],
-    [{ status: '<300' }, 9000],
     [{ status: '<= 200' }, 9000],
     [{ status: '>404' }, 0],
     [{ status: 'none' }, 0],

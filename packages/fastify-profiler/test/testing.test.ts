@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { expectProfile, profiled, type Profile } from '../testing.ts'
+import { expectProfile, profiled } from '../testing.ts'
 import { beginQuery } from '../features/queries/queries.ts'
 import { makeFolder } from './folder.ts'
 import { profiledApp, profileOf } from './profiled-app.ts'
@@ -116,12 +116,6 @@ t.test('a loop whose caller is unknown fails without a line', async t => {
   const checked = profile({ database: exampleUse([], { repetitions: [repetition, duplicate] }) })
   const found = failureOf(() => expectProfile(checked).noLoops())
   t.match(found, '  9 × select 1, 9.00 ms\nProfile')
-})
-
-t.test('a request without queries has no loops', async t => {
-  const none: Profile = profile({ database: null })
-  const found = failureOf(() => expectProfile(none).queries({ max: 0 }).noLoops())
-  t.equal(found, 'none')
 })
 
 t.test('logged errors fail with their messages', async t => {

@@ -263,49 +263,6 @@ t.test("a handler's time excludes the hooks that run while it sends", async t =>
   })
 })
 
-t.test('an interruption names its cause, whether that threw, failed or replied', async t => {
-  const app = await profiledApp(t)
-  const handler = async () => 'never'
-  app.get('/threw', {
-    onRequest: async function refusing() {
-      throw new Error('no')
-    },
-    handler,
-  })
-  app.get('/failed', {
-    preHandler: function failing(_request, _reply, done) {
-      done(new Error('no'))
-    },
-    handler,
-  })
-  app.get('/answered', {
-    onRequest: function answering(_request, reply) {
-      reply.code(403).send('no')
-    },
-    handler,
-  })
-  app.get('/returned', {
-    preHandler: async function returning(_request, reply) {
-      return reply.code(401).send('no')
-    },
-    handler,
-  })
-  for (const [url, point, name, exception] of [
-    ['/threw', 0, 'refusing', 0],
-    ['/failed', 2, 'failing', 0],
-    ['/answered', 0, 'answering', null],
-    ['/returned', 2, 'returning', null],
-  ] as const) {
-    const { lifecycle, spans } = await profileOf(app, url)
-    const interrupted = lifecycle[point]?.interrupted
-    t.same([spans[interrupted?.span ?? -1]?.name, interrupted?.exception], [name, exception])
-    t.notOk(
-      spans.some(({ kind }) => kind === 'handler'),
-      'the handler did not run',
-    )
-  }
-})
-
 t.test('any truthy value that a hook passes to done is its error', async t => {
   const app = await profiledApp(t)
   const values: Record<string, unknown> = { text: 'text', number: 42, object: {}, null: null }

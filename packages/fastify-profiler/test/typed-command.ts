@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -7,6 +6,7 @@ import type { Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { run } from '../features/command-line/run-command.ts'
 import type { Terminal } from '../core/feature.ts'
+import { standInService } from './drivers/stand-in-server.ts'
 import { makeFolder } from './folder.ts'
 import { listen, profiledApp } from './profiled-app.ts'
 import { storeProfiles } from './stores.ts'
@@ -81,12 +81,6 @@ export async function strangeServer(
   t: Test,
   answer: (response: ServerResponse, path: string) => void,
 ): Promise<string> {
-  const server = createServer((request, response) => answer(response, String(request.url))).listen(0, '127.0.0.1')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server, 'listening')
-  const address = server.address()
-  return `http://localhost:${typeof address === 'object' ? address?.port : 0}/_profiler/`
+  const origin = await standInService(t, (request, response) => answer(response, String(request.url)))
+  return `${origin.replace('127.0.0.1', 'localhost')}/_profiler/`
 }

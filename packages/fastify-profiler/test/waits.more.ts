@@ -1,23 +1,17 @@
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
+import type pg from 'pg'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import type { Profile } from '../core/profile.ts'
 import { sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
-import { servePostgres } from './drivers/postgres-server.ts'
+import { openPool, servePostgres } from './drivers/postgres-server.ts'
+import { standInService } from './drivers/stand-in-server.ts'
 import { deferred, listen, pageOf, profiledApp, profileOf } from './profiled-app.ts'
 
 const port = await servePostgres(t)
 
-function open(t: Test, options: pg.PoolConfig = {}): pg.Pool {
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 2, ...options })
-  t.teardown(() => pool.end())
-  return pool
-}
+const open = (t: Test, options: pg.PoolConfig = {}) => openPool(t, port, { max: 2, ...options })
 
 /** Runs without a pause. */
 function burn(milliseconds: number): void {
@@ -145,15 +139,10 @@ t.test('a query is not charged for the code of its request that blocks the event
 t.test('a request that another one blocks says so, and no query or call of it is charged', async t => {
   const app = await profiledApp(t)
   const pool = open(t)
-  const service = createServer((_request, response) => setTimeout(() => response.end('ok'), 20)).listen(0, '127.0.0.1')
-  t.teardown(() => service.close())
-  await once(service, 'listening')
+  const service = await standInService(t, (_request, response) => setTimeout(() => response.end('ok'), 20))
   const asked = deferred()
   app.get('/', async () => {
-    const answers = [
-      pool.query('select sleep 20'),
-      fetch(`http://127.0.0.1:${(service.address() as AddressInfo).port}`).then(response => response.text()),
-    ]
+    const answers = [pool.query('select sleep 20'), fetch(service).then(response => response.text())]
     asked.resolve()
     await Promise.all(answers)
     return 'ok'

@@ -135,7 +135,7 @@ export function waitText({ spans }: Boot, step: Span): string {
 }
 
 /** One line for each plugin that hangs. */
-export function stuckSentence(boot: Boot, root: string): string {
+function stuckSentence(boot: Boot, root: string): string {
   return unfinishedSteps(boot)
     .map(step => {
       const { duration, kind, location, name } = step

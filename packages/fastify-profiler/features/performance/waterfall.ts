@@ -74,7 +74,7 @@ export function waterfallScale({ duration, spans }: Pick<Profile, 'duration' | '
 }
 
 /** Round numbers along the scale, three to six of them, none close to its end. */
-export function axisTicks(scale: number): number[] {
+function axisTicks(scale: number): number[] {
   if (!(scale > 0)) return []
   const magnitude = 10 ** Math.floor(Math.log10(scale))
   const step = magnitude * ([0.2, 0.5, 1].find(part => scale <= part * magnitude * 6) ?? 2)

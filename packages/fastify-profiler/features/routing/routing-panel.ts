@@ -89,7 +89,7 @@ export function isRoutingFailure({ routing, status }: Pick<Profile, 'routing' | 
 }
 
 /** What would have to change for the route to match. */
-export function nearMissText({ host, reason, url, version }: NearMiss, path: string): string {
+function nearMissText({ host, reason, url, version }: NearMiss, path: string): string {
   switch (reason) {
     case 'method':
       return 'Same path'

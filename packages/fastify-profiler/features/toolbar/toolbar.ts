@@ -33,7 +33,7 @@ export function boundedCard({ title, note, warnings = [], rows = [], foot }: Too
 }
 
 /** The heap of the process when the page was made. Other requests count, too. */
-export function heapItem({ heapLimit, heapTotal, heapUsedAtEnd, heapUsedAtStart }: MemoryUse): ToolbarItem {
+function heapItem({ heapLimit, heapTotal, heapUsedAtEnd, heapUsedAtStart }: MemoryUse): ToolbarItem {
   const grown = heapUsedAtEnd - heapUsedAtStart
   return {
     label: 'Heap',
@@ -53,7 +53,7 @@ export function heapItem({ heapLimit, heapTotal, heapUsedAtEnd, heapUsedAtStart 
 }
 
 /** Which request this page answers, and which code did. */
-export function requestCard({ host, method, routing, token, url }: Profile, root: string): ToolbarCard {
+function requestCard({ host, method, routing, token, url }: Profile, root: string): ToolbarCard {
   const { matched } = routing
   return {
     title: `${method} ${url}`,

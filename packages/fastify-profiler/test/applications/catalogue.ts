@@ -5,8 +5,6 @@ export interface Application {
   folder: string
   /** The arguments for Node that start it, besides the flag. Default: server.js. It prints its origin. */
   start?: readonly string[]
-  /** The arguments for Node that run its own tests. Default: app.test.js. */
-  test?: readonly string[]
   /** The packages that it needs. Those of a workspace are in its package.json. */
   packages: readonly string[]
   /** The server that it connects to. */
@@ -22,6 +20,7 @@ export interface Request {
   path: string
   method?: string
   json?: unknown
+  accept?: string
   /** Files of a multipart form, by name. */
   files?: Readonly<Record<string, number>>
   isWebSocket?: boolean
@@ -57,7 +56,6 @@ export const applications: readonly Application[] = [
     folder: 'generated',
     generate: ['node_modules/fastify-cli/cli.js', 'generate', 'generated', '--integrate=false'],
     start: ['../node_modules/fastify-cli/cli.js', 'start', '--port', '0', '--log-level', 'info', 'app.js'],
-    test: ['--test', 'test/plugins/support.test.js', 'test/routes/example.test.js', 'test/routes/root.test.js'],
     packages: ['fastify-cli', '@fastify/autoload', '@fastify/sensible', 'fastify-plugin'],
     requests: [{ path: '/' }, { path: '/example' }, { path: '/exampel', status: 404 }],
   },
@@ -65,7 +63,6 @@ export const applications: readonly Application[] = [
     name: 'TypeScript through tsx, kysely on pg',
     folder: 'typescript',
     start: ['--import', 'tsx', 'server.ts'],
-    test: ['--import', 'tsx', '--test', 'app.test.ts'],
     packages: ['tsx', 'kysely', 'pg'],
     needs: 'PostgreSQL',
     requests: [
@@ -90,7 +87,6 @@ export const applications: readonly Application[] = [
     folder: 'prisma',
     generate: ['prisma/generate.js'],
     start: ['--import', 'tsx', 'server.ts'],
-    test: ['--import', 'tsx', '--test', 'app.test.ts'],
     packages: ['prisma', '@prisma/client', '@prisma/adapter-pg', 'tsx'],
     needs: 'PostgreSQL',
     requests: [
@@ -168,6 +164,13 @@ export const applications: readonly Application[] = [
       { path: '/orders/13', status: 500, throws: ['Order 13 is broken', 'no price'], logs: 'Order 13 is broken' },
       { path: '/order', status: 404 },
     ],
+  },
+  {
+    name: 'NestJS 12 with a filter of its own',
+    folder: 'nest',
+    start: ['server.js', '--filter'],
+    packages: ['@nestjs/common@12', '@nestjs/core@12', '@nestjs/platform-fastify@12', 'reflect-metadata', 'rxjs'],
+    requests: [{ path: '/orders/13', accept: 'text/html', status: 503, throws: ['Order 13 is broken', 'no price'] }],
   },
   {
     name: 'tRPC, mercurius, Yoga and Apollo that fail',

@@ -13,16 +13,17 @@ export interface Sight {
   seen: number
   /** Queries with the line that sent them. */
   placed: number
+  answers: string[]
   /** What is missing, for the reader of a failure. */
   misses: string[]
 }
 
 /** Sends an application its requests, and compares them with their profiles. @param folder has the package "ws" */
 export async function sendRequests({ requests }: Application, origin: string, folder: string): Promise<Sight> {
-  const sight: Sight = { requests: 0, profiled: 0, queries: 0, seen: 0, placed: 0, misses: [] }
+  const sight: Sight = { requests: 0, profiled: 0, queries: 0, seen: 0, placed: 0, answers: [], misses: [] }
   for (const request of requests) {
     const { status = 200, queries: expected = 0 } = request
-    await send(request, origin, folder)
+    sight.answers.push(await send(request, origin, folder))
     sight.requests++
     sight.queries += expected
     const profile = await profileOf(request, origin)
@@ -47,25 +48,36 @@ export async function sendRequests({ requests }: Application, origin: string, fo
   return sight
 }
 
-async function send({ path, method = 'GET', json, files, isWebSocket }: Request, origin: string, folder: string) {
+/** What an application answers. */
+export async function answersOf({ requests }: Application, origin: string, folder: string): Promise<string[]> {
+  const answers: string[] = []
+  for (const request of requests) answers.push(await send(request, origin, folder))
+  return answers
+}
+
+/** The answer to a request. Some libraries send stacks to developers, in which the profiler has frames. */
+async function send(request: Request, origin: string, folder: string): Promise<string> {
+  const { path, method = 'GET', json, accept = '*/*', files, isWebSocket } = request
   if (isWebSocket === true) return talk(`${origin.replace('http', 'ws')}${path}`, folder)
   const form = new FormData()
   for (const [name, size] of Object.entries(files ?? {})) form.append('file', new Blob([Buffer.alloc(size)]), name)
   const response = await fetch(origin + path, {
     method,
+    headers: { accept, ...(json !== undefined && { 'content-type': 'application/json' }) },
     ...(files !== undefined && { body: form }),
-    ...(json !== undefined && { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } }),
+    ...(json !== undefined && { body: JSON.stringify(json) }),
   })
-  await response.arrayBuffer()
+  return `${response.status} ${await response.text()}`.replace(/"stack(?:trace)?":(?:"[^"]*"|\[[^\]]*\])/g, '')
 }
 
-/** Says hello, and waits for the end of the connection. */
-async function talk(url: string, folder: string): Promise<void> {
+/** Says hello, and waits for the end of the connection. @returns what it was told */
+async function talk(url: string, folder: string): Promise<string> {
   const { WebSocket } = createRequire(`${folder}/`)('ws')
   const socket = new WebSocket(url)
   await once(socket, 'open')
   socket.send('hello')
-  await once(socket, 'close')
+  const [[message]] = await Promise.all([once(socket, 'message'), once(socket, 'close')])
+  return String(message)
 }
 
 /** The newest profile of a request's path. It is written shortly after the response. */

@@ -1,7 +1,6 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
 import type { Application } from './catalogue.ts'
 
 /** The flag, for Node and for whatever it starts. */
@@ -43,21 +42,4 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
   child.kill('SIGKILL')
   await once(child, 'exit')
-}
-
-/** Runs an application's own tests. @returns how they ended: "2 passed, 0 failed" */
-export async function ownTests(
-  { test = ['--test', 'app.test.js'] }: Application,
-  folder: string,
-  environment: NodeJS.ProcessEnv,
-  isProfiled: boolean,
-): Promise<string> {
-  const env = { ...environment, NODE_OPTIONS: isProfiled ? flag : '' }
-  const { stdout } = await promisify(execFile)(process.execPath, ['--test-reporter=tap', ...test], {
-    cwd: folder,
-    env,
-    maxBuffer: 2 ** 24,
-  }).catch((error: { stdout: string }) => error)
-  const count = (what: string) => new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1] ?? '?'
-  return `${count('pass')} passed, ${count('fail')} failed`
 }

@@ -1,28 +1,18 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { Redis } from 'ioredis'
-import pg from 'pg'
 import t from 'tap'
 import { everythingStored, listen, profiledApp, turns } from '../profiled-app.ts'
-import { servePostgres } from './postgres-server.ts'
+import { openPool, servePostgres } from './postgres-server.ts'
 import { serveRedis } from './redis-server.ts'
+import { standInService } from './stand-in-server.ts'
 
 // Answers overtake each other.
-const service = createServer(async (request, response) => {
+const origin = await standInService(t, async (request, response) => {
   await turns((Number(request.url?.slice(1)) * 7) % 11)
   response.end(request.url)
 })
-service.listen(0, '127.0.0.1')
-await once(service, 'listening')
-const origin = `http://127.0.0.1:${Reflect.get(Object(service.address()), 'port')}`
-const pool = new pg.Pool({ host: '127.0.0.1', port: await servePostgres(t), user: 'tester', max: 7 })
+const pool = openPool(t, await servePostgres(t), { max: 7 })
 const redis = new Redis({ host: '127.0.0.1', port: await serveRedis(t), enableReadyCheck: false })
-t.teardown(async () => {
-  redis.disconnect()
-  service.closeAllConnections()
-  service.close()
-  await pool.end()
-})
+t.teardown(() => redis.disconnect())
 
 t.test('of 100 requests at once with three drivers each, every call is in the profile of its own request', async t => {
   const app = await profiledApp(t)

@@ -1,14 +1,14 @@
 import { channel } from 'node:diagnostics_channel'
-import { once } from 'node:events'
-import { createServer, get, request } from 'node:http'
+import { get, request } from 'node:http'
 import t from 'tap'
 import { Agent, fetch as undiciFetch, request as undiciRequest } from 'undici'
 import { listen, onlyProfile, profiledApp, profileOf as requestProfile } from '../profiled-app.ts'
 import { linesOf, profileOf } from './driver-app.ts'
+import { standInService } from './stand-in-server.ts'
 
 const lineOf = linesOf(import.meta.filename)
 
-const server = createServer((request, response) => {
+const url = await standInService(t, (request, response) => {
   if (request.url === '/broken') return response.destroy()
   response.statusCode = request.url === '/missing' ? 404 : 200
   response.setHeader(
@@ -20,14 +20,7 @@ const server = createServer((request, response) => {
   response.write('Mona ')
   setTimeout(() => response.end('Lisa'), 20)
 })
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-const host = `127.0.0.1:${Reflect.get(Object(server.address()), 'port')}`
-const url = `http://${host}`
-t.teardown(() => {
-  server.closeAllConnections()
-  server.close()
-})
+const { host } = new URL(url)
 
 async function read(path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -123,13 +116,8 @@ t.test('a request to what is no URL is named by its method', async t => {
 })
 
 t.test('a body that is never read does not keep the profile from being stored', async t => {
-  const app = await profiledApp(t, { patience: 50 })
-  app.get('/run', async () => {
-    await fetch(`${url}/unread`)
-    return 'done'
-  })
-  await app.inject('/run')
-  t.match((await onlyProfile(t, app, '/run')).http?.calls, [{ status: 200 }])
+  const { http } = await profileOf(t, () => fetch(`${url}/unread`), { patience: 50 })
+  t.match(http?.calls, [{ status: 200 }])
 })
 
 t.test('only the first of many requests are listed', async t => {

@@ -17,16 +17,6 @@ function open(t: Test): Knex {
   return db
 }
 
-t.test('a raw query has the placeholders that are sent, and the line that began to build it', async t => {
-  const db = open(t)
-  const { database } = await profileOf(t, async () => {
-    await db.raw('select one from museums where id = ?', [8]) // raw
-  })
-  t.match(database?.queries, [
-    { sql: 'select one from museums where id = $1', parameters: [8], location: { line: lineOf('raw') } },
-  ])
-})
-
 t.test('what Knex asks a new connection is no query of the request that waits for it', async t => {
   const db = open(t)
   const { database } = await profileOf(t, async () => {

@@ -12,11 +12,10 @@ import {
   SqliteAdapter,
   type DialectAdapter,
 } from 'kysely'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { deferred } from '../profiled-app.ts'
 import { linesOf, profileOf } from './driver-app.ts'
-import { servePostgres } from './postgres-server.ts'
+import { openPool, servePostgres } from './postgres-server.ts'
 
 const port = await servePostgres(t)
 const lineOf = linesOf(import.meta.filename)
@@ -32,8 +31,7 @@ class NoDriver extends DummyDriver {
 }
 
 function open(t: Test, adapter?: DialectAdapter): Kysely<Tables> {
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 1 })
-  t.teardown(() => pool.end())
+  const pool = openPool(t, port, { max: 1 })
   if (adapter === undefined) return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return new Kysely<Tables>({
     dialect: {
@@ -45,22 +43,8 @@ function open(t: Test, adapter?: DialectAdapter): Kysely<Tables> {
   })
 }
 
-t.test('equal queries at the same time have their own rows and parameters', async t => {
-  const db = open(t)
-  const { database } = await profileOf(t, () =>
-    Promise.all([1, 2, 3].map(id => db.selectFrom('museums').selectAll().where('id', '=', id).execute())),
-  )
-  const found = database?.queries.map(({ parameters, rows, location }) => [...parameters, rows && location && rows])
-  t.strictSame(found, [
-    [1, 1],
-    [2, 1],
-    [3, 1],
-  ])
-})
-
 t.test('equal queries that get their connections out of order have waited once each', async t => {
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 2 })
-  t.teardown(() => pool.end())
+  const pool = openPool(t, port, { max: 2 })
   const others = [await pool.connect(), await pool.connect()]
   const overtaken = deferred()
   let asked = 0
@@ -104,8 +88,7 @@ for (const [adapter, system] of [
 t.test('the CommonJS build of Kysely is watched, too', async t => {
   const kysely: { Kysely: typeof Kysely } = createRequire(import.meta.url)('kysely')
   t.not(kysely.Kysely, Kysely)
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester' })
-  t.teardown(() => pool.end())
+  const pool = openPool(t, port)
   const { database } = await profileOf(t, async () => {
     const db = new kysely.Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
     await db.selectFrom('museums').selectAll().execute() // of the other build

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { makeFolder } from '../folder.ts'
 import { keptLines, onlyProfile, profiledApp } from '../profiled-app.ts'
+import { profileOf } from './driver-app.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -24,30 +25,23 @@ t.test('a library that a handler loads is watched', async t => {
   const folder = makeFolder()
   const commonJs = makePackage(folder, 'pg', client)
   const imported = makePackage(join(folder, 'other'), 'pg', client)
-  const app = await profiledApp(t, { directory: join(folder, 'profiles') })
-  app.get('/run', async () => {
+  const { database } = await profileOf(t, async () => {
     const first: { Client: new () => { query(text: string): Promise<unknown> } } = require(commonJs)
     await new first.Client().query('select required')
     const second: typeof first = await import(imported)
     await new second.Client().query('select imported')
-    return 'done'
   })
-  t.equal((await app.inject('/run')).body, 'done')
-  t.match(await onlyProfile(t, app, '/run'), {
-    database: { count: 2, rows: 8, queries: [{ sql: 'select required' }, { sql: 'select imported' }] },
-  })
+  t.match(database, { count: 2, rows: 8, queries: [{ sql: 'select required' }, { sql: 'select imported' }] })
 })
 
 t.test('an unknown version of a library works as without the profiler, with one log line at most', async t => {
   const folder = makeFolder()
   const exotic = [
     'module.exports = null',
-    'exports.Client = 7',
     'exports.Client = class { get query () { return () => "got" } }',
     'exports.Client = Object.freeze(class { }); Object.freeze(exports.Client.prototype)',
     'exports.Client = class { query () { return "plain" } }; Object.freeze(exports.Client.prototype)',
     'Object.defineProperty(exports, "Client", { get () { throw new Error("There is no Client.") } })',
-    'module.exports = class { }; module.exports.prototype = null',
   ]
   const { lines, logger } = keptLines('info')
   const app = await profiledApp(t, { directory: join(folder, 'profiles') }, { logger })
@@ -177,13 +171,7 @@ exports.query = text => new Client().query(text)`,
     [[], /database\.cjs$/],
     [[folder], /loading\.test\.ts$/],
   ] as const) {
-    const app = await profiledApp(t, { passThrough, directory: join(folder, `profiles-${passThrough.length}`) })
-    app.get('/run', async () => {
-      await require(ownModule).query('select 1')
-      return 'done'
-    })
-    await app.inject('/run')
-    const { database } = await onlyProfile(t, app, '/run')
+    const { database } = await profileOf(t, () => require(ownModule).query('select 1'), { passThrough })
     t.match(database?.queries, [{ location: { file: pattern } }])
   }
 })

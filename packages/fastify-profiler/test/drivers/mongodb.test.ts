@@ -9,24 +9,16 @@ const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=tr
 t.teardown(() => client.close())
 const art = client.db('museum').collection('art')
 
-t.test('a command has its name and collection, what it asks for, its documents and its caller', async t => {
+t.test('a command has its name and collection, its documents and its caller', async t => {
   const { database } = await profileOf(t, async () => {
-    t.match(await art.findOne({ name: 'Mona Lisa', password: 'hunter2' }), { name: 'Mona Lisa' }) // found
     t.match(await art.find({ year: 1503 }).toArray(), [{ name: 'Mona Lisa' }]) // listed
     await art.updateOne({ name: 'Mona Lisa' }, { $set: { year: 1503 } }) // changed
     await art.aggregate([{ $match: { year: 1503 } }]).toArray() // aggregated
   })
   t.match(database, {
-    count: 4,
-    rows: 4,
+    count: 3,
+    rows: 3,
     queries: [
-      {
-        system: 'mongodb',
-        sql: 'find art',
-        parameters: [{ filter: { name: 'Mona Lisa', password: '[masked]' } }],
-        rows: 1,
-        location: { line: lineOf('found') },
-      },
       { sql: 'find art', location: { line: lineOf('listed') } },
       { sql: 'update art', rows: 1, location: { line: lineOf('changed') } },
       { sql: 'aggregate art', rows: 1, location: { line: lineOf('aggregated') } },

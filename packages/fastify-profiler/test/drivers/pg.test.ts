@@ -3,15 +3,11 @@ import pg from 'pg'
 import QueryStream from 'pg-query-stream'
 import t, { type Test } from 'tap'
 import { profileOf } from './driver-app.ts'
-import { servePostgres } from './postgres-server.ts'
+import { openPool, servePostgres } from './postgres-server.ts'
 
 const port = await servePostgres(t)
 
-function open(t: Test, options: pg.PoolConfig = {}): pg.Pool {
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', ...options })
-  t.teardown(() => pool.end())
-  return pool
-}
+const open = (t: Test, options: pg.PoolConfig = {}) => openPool(t, port, options)
 
 t.test('the wait for a client belongs to its first query', async t => {
   const pool = open(t, { max: 1 })
@@ -85,10 +81,4 @@ t.test('a second copy of the library is watched, too', async t => {
   t.teardown(() => client.end())
   const { database } = await profileOf(t, () => client.query('select 1'))
   t.match(database, { count: 1 })
-})
-
-t.test('a query outside any request is in no profile', async t => {
-  const pool = open(t)
-  await profileOf(t, () => 'installs the drivers')
-  t.match(await pool.query('select 1'), { rowCount: 1 })
 })

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import pg from 'pg'
 import type { Test } from 'tap'
 import { standIn } from './stand-in-server.ts'
 
@@ -55,6 +56,13 @@ function descriptionOf(sql: string): Buffer {
  */
 export function servePostgres(t: Test): Promise<number> {
   return standIn(t, serve)
+}
+
+/** A pool of connections to the stand-in. */
+export function openPool(t: Test, port: number, options: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', ...options })
+  t.teardown(() => pool.end())
+  return pool
 }
 
 function serve(socket: Socket): void {

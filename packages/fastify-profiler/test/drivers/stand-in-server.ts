@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
 /** Serves each connection with `serve` until the test ends. @returns the port */
@@ -16,6 +17,20 @@ export async function standIn(t: Test, serve: (socket: Socket) => void): Promise
     for (const socket of sockets) socket.destroy()
     server.close()
   })
+  return portOf(server)
+}
+
+/** Answers every request with `answer` until the test ends. @returns the origin */
+export async function standInService(t: Test, answer: RequestListener): Promise<string> {
+  const server = createHttpServer(answer)
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${await portOf(server)}`
+}
+
+async function portOf(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return Number(Reflect.get(Object(server.address()), 'port'))

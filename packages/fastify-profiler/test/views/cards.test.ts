@@ -1,10 +1,10 @@
 import t from 'tap'
-import { boundedCard, heapItem, requestCard } from '../../features/toolbar/toolbar.ts'
+import { boundedCard } from '../../features/toolbar/toolbar.ts'
 import { httpCard } from '../../features/http-client/http-client-panel.ts'
 import { logCard } from '../../features/logs/logs-panel.ts'
 import { queryCard } from '../../features/queries/database-panel.ts'
 import { timeCard } from '../../features/performance/performance-panel.ts'
-import { context, exampleCall, exampleQuery, exampleUse, notFoundProfile, profile } from './example-profile.ts'
+import { context, exampleCall, exampleQuery, exampleUse, profile } from './example-profile.ts'
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }
 const query = exampleQuery({ duration: 2, location })
@@ -52,18 +52,6 @@ t.test('the card of logs has the lines from warnings on, worst first', async t =
     ['error', 'broken', '1.00'],
     ['warn', 'No message.', '1.00'],
   ])
-})
-
-t.test('the heap may have grown or been freed', async t => {
-  const memory = { heapUsedAtStart: 2e7, heapUsedAtEnd: 3e7, heapTotal: 4e7, heapLimit: 4e9 }
-  t.match(heapItem(memory), { value: '30.0 MB', card: { rows: [['', 'added during the request', '10.0 MB']] } })
-  t.match(heapItem({ ...memory, heapUsedAtStart: 3.5e7 }).card?.rows, [['', 'freed during the request', '5.00 MB']])
-})
-
-t.test('the card of a request names its route and handler, where there are any', async t => {
-  const names = (of: ReturnType<typeof profile>) => requestCard(of, '/srv/museum').rows?.map(([name]) => name)
-  t.same(names(profile()), ['route', 'handler', 'defined in', 'host', 'token'])
-  t.same(names(notFoundProfile({ host: null })), ['token'])
 })
 
 t.test('a card is cut to what a toolbar can show', async t => {

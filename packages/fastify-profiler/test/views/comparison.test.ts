@@ -39,18 +39,6 @@ t.test('a route that became faster, slower or stayed says so, with its medians',
   })
 })
 
-t.test('a comparison of requests without size, spans and statements says what is missing', async t => {
-  const { a, b } = comparisonWith({})
-  const { answer, shapes, timelines } = comparisonParts(
-    comparisonWith({ a: { ...a, size: null }, b: { ...b, size: 5 }, spans: [], statements: [] }),
-  )
-  t.match(timelines, { blocks: [{ rows: [], empty: 'Nothing was timed in either request.' }] })
-  t.match(shapes, { blocks: [{ rows: [], empty: 'No query in either request.' }] })
-  t.match(answer, {
-    blocks: [{ rows: [[[{ code: 'body' }], { muted: 'none' }, { strong: ['+ ', { code: '5 B' }] }]] }],
-  })
-})
-
 t.test('a comparison with very many rows says how many it leaves out', async t => {
   const span: SpanPair = { kind: 'sql', name: 'select', isPart: false, location: null, change: null, a: null, b: null }
   const statement: StatementPair = { shape: 'select', location: null, a: { count: 1, time: 1 }, b: null }

@@ -2,12 +2,12 @@ import type { Profiler } from 'node:inspector'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
-import type { FunctionUse, Samples } from '../../features/samples/samples.ts'
+import type { Samples } from '../../features/samples/samples.ts'
 import { callCells, amountOf, outermostCalls, chargedCode } from '../../features/samples/call-tree.ts'
 import { renderProfileMarkdown, renderProfilePage } from '../../features/home/profile-page.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import { panels } from './example-panels.ts'
-import { context, cpuProfile, profile, samples } from './example-profile.ts'
+import { context, profile, samples, textOf } from './example-profile.ts'
 
 const packageFolder = dirname(fileURLToPath(import.meta.resolve('fastify-profiler/package.json')))
 const profilerFile = pathToFileURL(join(packageFolder, 'dist', 'traced-call.js')).href
@@ -35,8 +35,6 @@ function drawn(nodes: readonly Node[], files?: Record<string, string>) {
 
 const page = (of: Samples, changes: Partial<ViewContext> = {}) =>
   renderProfilePage(context(profile({ samples: of }), changes), panels, 'cpu')
-
-const text = (page: string) => page.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 
 t.test('a cell lies below the function that calls it, and is as wide as its share', async t => {
   const { dropped, rows, shown } = drawn([
@@ -174,34 +172,10 @@ t.test('a picture has 60 rows and 1,000 cells at most', async t => {
 
 t.test('the panel says if the request did too little to be sampled', async t => {
   const of = { ...samples(), hot: [], charged: [], total: 0 }
-  t.match(text(page(of)), 'No samples: the request used the CPU too little to be seen.')
+  t.match(textOf(page(of)), 'No samples: the request used the CPU too little to be seen.')
   t.notMatch(page(of), '<h2 id="charged">')
   const markdown = renderProfileMarkdown(context(profile({ samples: of })), panels, 'cpu')
   t.match(markdown, 'No samples: the request used the CPU too little')
-  t.match(text(page({ ...of, kind: 'allocations' })), 'No samples: the request allocated too little to be seen.')
+  t.match(textOf(page({ ...of, kind: 'allocations' })), 'No samples: the request allocated too little to be seen.')
   t.notMatch(markdown, 'Your code')
-})
-
-t.test('the tables have the name, line, amount and share of functions', async t => {
-  const native: FunctionUse = { function: '(program)', kind: 'node', location: null, amount: 4 }
-  const long: FunctionUse = { ...native, function: '', source: 'x'.repeat(500), amount: 1 }
-  const of = { ...samples(), hot: [...samples().hot, native, long] }
-  const shown = page(of, { readSamples: () => JSON.stringify(cpuProfile()) })
-  t.match(
-    text(shown),
-    /showMuseum \(routes\/museums\.ts:41\): 75% of 20\.0 ms on the CPU\. Sampled every 100 µs for 24\.0 ms\./,
-  )
-  t.match(text(shown), /showMuseum routes\/ museums\.ts:41 const museum = await loadMuseum\(id\) 15\.0\s+75%/)
-  t.match(text(shown), /\(program\) 4\.00 20% \(anonymous\) x{160}… 1\.00 5%/)
-  const markdown = renderProfileMarkdown(context(profile({ samples: of })), panels, 'cpu')
-  t.match(markdown, '| `showMuseum` | `routes/museums.ts:41:1` `const museum = await loadMuseum(id)` | 15.0 | 75% |')
-  t.match(markdown, '| `(program)` |  | 4.00 | 20% |')
-})
-
-t.test('the menu has the total, or that there are no samples', async t => {
-  t.match(page(samples()), 'CPU <span class="fact neutral">20.0 ms</span>')
-  const found = page({ ...samples(), kind: 'allocations', total: 2e6 })
-  t.match(found, 'CPU <span class="fact neutral">allocations: 2.00 MB</span>')
-  const refused = renderProfilePage(context(profile({ samples: { kind: 'cpu', why: 'No.' } })), panels, 'cpu')
-  t.match(refused, 'CPU <span class="fact warning">no samples</span>')
 })

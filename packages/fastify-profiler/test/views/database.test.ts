@@ -4,7 +4,7 @@ import { masked } from '../../core/mask/known-secrets.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
 import { databasePanel, groupQueries, divideByTransaction, runnableSql } from '../../features/queries/database-panel.ts'
 import { renderPanelBody } from '../../features/home/profile-page.ts'
-import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
+import { context, exampleQuery, exampleUse, profile, textOf } from './example-profile.ts'
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }
 
@@ -21,20 +21,18 @@ function page(database: DatabaseUse, query = ''): string {
   return String(renderPanelBody(databasePanel, of))
 }
 
-const text = (markup: string) => markup.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-
 t.test('the totals say how many queries of how many shapes took how much of the request', async t => {
   t.match(
-    text(page(use([query(), query({ sql: 'select 1' })], { failed: 1, transactions: 2 }))),
+    textOf(page(use([query(), query({ sql: 'select 1' })], { failed: 1, transactions: 2 }))),
     /queries 2 of 2 shapes, 1 failed .*50% of the request 10\.0 ms .*longest wait for a connection 0\.40 ms .*transactions 2/,
   )
-  t.match(text(page(use([query()], { transactions: 1 }))), /query 1 of 1 shape .*transaction 1/)
+  t.match(textOf(page(use([query()], { transactions: 1 }))), /query 1 of 1 shape .*transaction 1/)
 })
 
 t.test('the queries of one line with one statement are one row, with their number and their spread', async t => {
   const queries = [1, 2, 4].map(duration => query({ duration }))
   const markup = page(use([query({ sql: 'select 1', location: null }), ...queries]))
-  t.match(text(markup), /2–4 7\.00 78% 3 3 × select \* from products where id = \$1/)
+  t.match(textOf(markup), /2–4 7\.00 78% 3 3 × select \* from products where id = \$1/)
   t.equal(markup.match(/<line class="each"/g)?.length, 4)
   t.equal(markup.match(/<line class="median"/g)?.length, 1)
   t.match(markup, /title="Sent by a library\.">library<.*cart\.ts:41/s)
@@ -43,7 +41,7 @@ t.test('the queries of one line with one statement are one row, with their numbe
 t.test('the size of answers is a column where any is known, and never a part of it', async t => {
   t.notMatch(page(use([query()])), '>kB<')
   const queries = [query({ bytes: 300 }), query({ bytes: 1200 }), query({ sql: 'a', bytes: 5 }), query({ sql: 'a' })]
-  const markup = text(page(use(queries)))
+  const markup = textOf(page(use(queries)))
   t.match(markup, /Rows kB Statement .* 2 1\.50 2 × select .* 2 – 2 × a/)
   const view = databasePanel.view(use(queries), context(profile({ duration: 20 })))
   t.match(blocksMarkdown(view, ''), /Rows \| kB \| Query/)
@@ -54,17 +52,17 @@ t.test('a repeated statement is a finding with its line, and its row is marked',
   const told = { sql: query().sql, count: 20, duration: 35.9, locations: [location], remedy }
   const found = (kind: Repetition['kind']) =>
     page(use([query(), query()], { duration: 40, repetitions: [{ kind, ...told }] }))
-  t.match(text(found('loop')), /N\+1: 20 queries of one shape, 35\.9 ms\. .*where id = any\(\$1\)\. .*cart\.ts:41/)
-  t.match(text(found('writes')), /20 × \w+ \w+, one at a time, 35\.9 ms\./)
-  t.match(text(found('duplicate')), '20 equal queries, 35.9 ms.')
+  t.match(textOf(found('loop')), /N\+1: 20 queries of one shape, 35\.9 ms\. .*where id = any\(\$1\)\. .*cart\.ts:41/)
+  t.match(textOf(found('writes')), /20 × \w+ \w+, one at a time, 35\.9 ms\./)
+  t.match(textOf(found('duplicate')), '20 equal queries, 35.9 ms.')
   t.match(found('loop'), '<b class="warning">2 ×</b>')
   t.match(page(use([query(), query()])), '<b>2 ×</b>')
 })
 
 t.test('the queries of a transaction are in a bracket that says how it ended', async t => {
   const markup = page(use([query(), query({ transaction: 1, sql: 'begin' }), query({ transaction: 1 }), query()]))
-  t.match(text(markup), 'Transaction 1: 2 queries, 4.00 ms, not ended by this request')
-  const ended = (sql: string, error: string | null = null) => text(page(use([query({ transaction: 1, sql, error })])))
+  t.match(textOf(markup), 'Transaction 1: 2 queries, 4.00 ms, not ended by this request')
+  const ended = (sql: string, error: string | null = null) => textOf(page(use([query({ transaction: 1, sql, error })])))
   t.match(ended('ROLLBACK'), 'ended by rollback')
   t.match(ended('commit', 'serialization'), 'ended by commit, which failed')
   t.equal(markup.match(/<section class="transaction"/g)?.length, 1)
@@ -88,14 +86,14 @@ t.test('the queries can be ordered by their time', async t => {
 })
 
 t.test('a query that failed, or that was not over, says so', async t => {
-  t.match(text(page(use([query({ error: 'no such table' })]))), /failed .*no such table/)
-  const found = text(page(use([query({ duration: null, rows: null })])))
+  t.match(textOf(page(use([query({ error: 'no such table' })]))), /failed .*no such table/)
+  const found = textOf(page(use([query({ duration: null, rows: null })])))
   t.match(found, /– .*unfinished .*Unfinished when the profile was made/)
 })
 
 t.test('parameters are listed for each query, up to twenty', async t => {
-  t.match(text(page(use([query({ parameters: [7, "it's"] })]))), '$1 = 7, $2 = &quot;it&#39;s&quot;')
-  t.match(text(page(use(Array.from({ length: 22 }, () => query())))), 'and 2 more')
+  t.match(textOf(page(use([query({ parameters: [7, "it's"] })]))), '$1 = 7, $2 = &quot;it&#39;s&quot;')
+  t.match(textOf(page(use(Array.from({ length: 22 }, () => query())))), 'and 2 more')
   t.notMatch(page(use([query({ parameters: [] })])), 'class="parameters"')
 })
 

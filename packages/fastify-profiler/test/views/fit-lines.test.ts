@@ -22,10 +22,3 @@ t.test('a fence is never so long that it is cut', async t => {
   t.equal(text, block)
   t.match(text, /^`{16}\n`{15}\(1500 backticks\)\n`{15}\(850 backticks\)\n# outside\n`{16}$/)
 })
-
-t.test('the head of a continued table leaves room for its rows', async t => {
-  const rows = Array.from({ length: 50 }, (_, index) => `| row ${index} |`)
-  const { text, more } = fitLines([`| ${'wide '.repeat(400)} |`, '| --- |', ...rows].join('\n'), 500, 10)
-  t.match(text, /\| row 8 \|\n/)
-  t.ok(more < 42)
-})

@@ -1,8 +1,7 @@
 import t from 'tap'
-import { toolbarScript } from '../../features/toolbar/toolbar-place.ts'
 import { renderToolbar, toolbarEntries } from '../../features/toolbar/toolbar.ts'
 import { panels } from './example-panels.ts'
-import { context, failedProfile, notFoundProfile, profile } from './example-profile.ts'
+import { context, profile } from './example-profile.ts'
 
 t.test("the toolbar shows time, route and the panels' own items, each linked to its panel", async t => {
   const found = toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel])
@@ -15,24 +14,6 @@ t.test("the toolbar shows time, route and the panels' own items, each linked to 
     ['License', 'louvre.example', 'license'],
     ['Heap', '31.4 MB', 'performance'],
   ])
-})
-
-t.test('problems have a colour', async t => {
-  t.same(
-    toolbarEntries(context(failedProfile()), panels)
-      .filter(({ tone }) => tone === 'error')
-      .map(({ value }) => value),
-    ['MuseumError', '1 error'],
-  )
-  t.ok(
-    toolbarEntries(context(notFoundProfile()), panels).some(
-      ({ label, tone }) => label === 'Route' && tone === 'warning',
-    ),
-  )
-})
-
-t.test("the script contains the stylesheet, so that a page's policy cannot block it", async t => {
-  t.match(toolbarScript.body, /const css = ".*:host{/)
 })
 
 t.test('a page that may not connect has nowhere to report to', async t => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sliceTime } from '../../features/performance/exclusive-time.ts'
 import type { Profile, Span } from '../../core/profile.ts'
-import { foldThreshold, axisTicks, waterfallScale, waterfallRows } from '../../features/performance/waterfall.ts'
+import { foldThreshold, waterfallScale, waterfallRows } from '../../features/performance/waterfall.ts'
 import { renderWaterfall } from '../../features/performance/waterfall.ts'
 import { context, exampleUse, profile, span } from './example-profile.ts'
 
@@ -68,26 +68,6 @@ t.test('bars that overlap or cannot be told apart are drawn as one piece', async
   t.equal(pieces([query(0, { duration: 50 }), query(20, { duration: 60 })]), 1)
 })
 
-t.test('a function is pale while it waits for what it called', async t => {
-  const text = waterfall([
-    span({ start: 10, duration: 80 }),
-    query(20, { parent: 0, duration: 10 }),
-    query(50, { parent: 0, duration: 40, name: 'other' }),
-  ])
-  t.match(
-    text,
-    /<rect class="hook calling" x="10%" y="9" width="80%".*<rect class="hook" x="10%" y="9" width="10%".*<rect class="hook" x="30%" y="9" width="20%"/,
-  )
-})
-
-t.test('bars are positioned by attributes on one scale, and widened if they are too thin to see', async t => {
-  const text = waterfall([span({ start: 25, duration: 50 })])
-  t.match(text, '<rect class="hook" x="25%" y="9" width="50%"')
-  t.notMatch(text, 'style=')
-  t.match(waterfall([span({ start: 100, duration: 0 })]), 'x="99.7%" y="9" width="0.3%"')
-  t.notMatch(waterfall([span({ duration: 100 }), query(0, { parent: 0, duration: 100 })]), '<rect class="hook"')
-})
-
 t.test('what is shorter than the threshold is folded, and the fold says what and how much', async t => {
   const text = waterfall(
     [
@@ -139,25 +119,6 @@ t.test('the scale fits what ran, and a much longer tail is named', async t => {
   const text = waterfall([span({ duration: 10 })], 1, { duration: 5000 })
   t.match(text, /11\.0 of 5,000 ms.*unaccounted.*until 5,000 ms, beyond the scale.*4,990/s)
   t.match(text, '<rect class="unknown" x="90.91%" y="9" width="9.09%"')
-})
-
-t.test('an outgoing request is named once, with its full URL as the title', async t => {
-  const name = 'GET prices.example/list'
-  const text = waterfall([span({ kind: 'http', hook: null, name, detail: 'https://prices.example/list?page=2' })])
-  t.match(text, `title="https://prices.example/list?page=2"`)
-  t.notMatch(text, '<code class="muted">')
-})
-
-t.test('the axis has round numbers', async t => {
-  t.same([1.1, 2.4, 5, 7.7, 77.1, 3020].map(axisTicks), [
-    [0.2, 0.4, 0.6, 0.8],
-    [0.5, 1, 1.5],
-    [1, 2, 3],
-    [2, 4, 6],
-    [20, 40, 60],
-    [1000, 2000],
-  ])
-  t.same(axisTicks(0), [])
 })
 
 t.test('the threshold is the one asked for, or one that suits the request', async t => {

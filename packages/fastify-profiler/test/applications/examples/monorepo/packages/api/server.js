@@ -1,3 +1,7 @@
-import { build } from './app.js'
+import Fastify from 'fastify'
+import { itemsOf } from 'shop'
 
-console.log(await build().listen({ port: Number(process.env.PORT) }))
+const app = Fastify()
+app.get('/shops/:shop', async request => itemsOf(request.params.shop))
+
+console.log(await app.listen({ port: Number(process.env.PORT) }))

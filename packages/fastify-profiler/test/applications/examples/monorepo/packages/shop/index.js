@@ -7,7 +7,3 @@ export async function itemsOf(shop) {
   const { rows } = await pool.query('select $1::text as item', [`Poster of ${shop}`]) // query
   return rows
 }
-
-export async function close() {
-  await pool.end()
-}
