@@ -24,15 +24,26 @@ export class Connection {
   #bytesAtRest = 0
   /** Bytes that the client had read at the last check. */
   #bytesTaken = NaN
+  /** Starts a timeout at once. */
+  readonly #startTimeout: Socket['setTimeout']
+  /** A timeout in milliseconds that the next check starts. 0 for none. */
+  #laterTimeout = 0
   #isRefused = false
   /** Whether a refusal waits for the responses before it. */
   #isWaiting = false
   #isPaused = false
   #isEnding = false
 
-  constructor(socket: Socket, backlog: Backlog) {
+  constructor(socket: Socket, backlog: Backlog, keepAliveTimeout: number) {
     this.#socket = socket
     this.#backlog = backlog
+    this.#startTimeout = socket.setTimeout.bind(socket)
+    // Node sets the keep-alive timeout after each response and 0 at the next request. Most need no timer in between.
+    socket.setTimeout = (timeout, callback) => {
+      const isLater = timeout >= keepAliveTimeout && callback === undefined && !socket.timeout
+      this.#laterTimeout = isLater ? timeout : 0
+      return isLater ? socket : this.#startTimeout(timeout, callback)
+    }
     socket.once('close', () => {
       this.#backlog.size -= this.#held.splice(0).length
       abandon(this.#answers.splice(0))
@@ -106,9 +117,14 @@ export class Connection {
     }
   }
 
-  /** Closes the connection after this many silent milliseconds of a request. Node resets this after the response. */
+  /**
+   * Starts the timeout that was set last, or else closes the connection after this many silent milliseconds of a
+   * request. Node resets this after the response.
+   */
   limitSilence(timeout: number): void {
-    if (this.#answers.at(-1)?.writableFinished === false && !this.#socket.timeout) this.#socket.setTimeout(timeout)
+    if (this.#socket.timeout) return
+    if (this.#laterTimeout > 0) this.#startTimeout(this.#laterTimeout)
+    else if (this.#answers.at(-1)?.writableFinished === false) this.#startTimeout(timeout)
   }
 
   /** Stops reading until resume(). */

@@ -8,7 +8,7 @@ export const headersTimeout = 10_000
 export const requestTimeout = 30_000
 /** Silence in both directions during a request. Twice that while the client does not read its answer. */
 export const connectionTimeout = 60_000
-/** How often headersTimeout and requestTimeout are checked, and how late connectionTimeout may begin. */
+/** How often headersTimeout and requestTimeout are checked, and how late the others may begin. */
 export const connectionsCheckingInterval = 2000
 /** Silence between two requests. Longer than usual in proxies, so that the proxy closes the connection. */
 export const keepAliveTimeout = 72_000

@@ -53,9 +53,9 @@ export class OpenConnections {
     this.#listener?.(request, response)
   }
 
-  add(socket: Socket): void {
+  add(socket: Socket, keepAliveTimeout: number): void {
     this.#accepted++
-    this.#connections.set(socket, new Connection(socket, this.#backlog))
+    this.#connections.set(socket, new Connection(socket, this.#backlog, keepAliveTimeout))
     socket.once('close', () => {
       this.#connections.delete(socket)
     })

@@ -155,6 +155,47 @@ t.test('an idle connection is closed at the keep-alive timeout, and not before',
   t.ok(performance.now() - began >= keepAliveTimeout)
 })
 
+t.test('a stray line after a response does not keep its connection open', async t => {
+  const { server } = await servePlain(t, (_request, response) => response.end('ok'), {
+    keepAliveTimeout: 100,
+    connectionsCheckingInterval: 10,
+  })
+  const socket = await open(t, server, get('/'))
+  await once(socket, 'data')
+  socket.write('\r\n')
+  await once(socket.resume(), 'close')
+})
+
+t.test('a response may set a timeout of its own, shorter or longer than the keep-alive timeout', async t => {
+  const { server } = await servePlain(
+    t,
+    (request, response) => {
+      response.setTimeout(Number(request.url?.slice(1)), () => response.end('late'))
+    },
+    { keepAliveTimeout: 200, connectionsCheckingInterval: 10 },
+  )
+  for (const timeout of [50, 300]) {
+    const began = performance.now()
+    const socket = await open(t, server, get(`/${timeout}`))
+    t.match(await once(socket, 'data'), [/late$/])
+    t.ok(performance.now() - began >= timeout - 1)
+  }
+})
+
+t.test('an upgraded connection has no timeout, whatever it answered before', async t => {
+  const options = { keepAliveTimeout: 50, connectionsCheckingInterval: 5 }
+  const { server } = await servePlain(t, (_request, response) => response.end('ok'), options)
+  server.on('upgrade', (_request, socket: Socket) => socket.write('upgraded'))
+  const [socket, served] = await openBoth(t, server, get('/'))
+  await once(socket, 'data')
+  socket.write(get('/', 'Connection: upgrade\r\nUpgrade: test\r\n'))
+  t.match(await once(socket, 'data'), [/upgraded$/])
+  // Another connection's whole time passes.
+  await answerTo(t, server, get('/'))
+  t.notOk(served.timeout)
+  t.notOk(served.destroyed)
+})
+
 t.test('bytes that trickle in after a malformed request do not keep its connection open', async t => {
   const { server } = await servePlain(t, () => {}, { connectionTimeout: 100, connectionsCheckingInterval: 1 })
   const socket = await open(t, server, `${get('/')}none\r\n\r\n`)
