@@ -12,7 +12,7 @@ t.test('a connection that is never idle does not retain finished responses', asy
     request.resume().once('end', () => response.end('out'))
   })
   server.on('connection', socket => {
-    connections.set(socket, new Connection(socket, { size: 0, overflow() {} }))
+    connections.set(socket, new Connection(socket, { size: 0, overflow() {} }, 5000))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect(portOf(server.address()), '127.0.0.1')
