@@ -57,7 +57,6 @@ ${blocksHtml(failureSections(context), context, 2)}
   })
 }
 
-/** What led to the failure, most telling first. */
 function errorFacts(context: ViewContext): Fact[] {
   const { profile } = context
   const referer = profile.request.headers.find(([name]) => name.toLowerCase() === 'referer')?.[1]
@@ -70,7 +69,6 @@ function errorFacts(context: ViewContext): Fact[] {
   ]
 }
 
-/** The title of a failure without an exception. */
 function silentFailure(profile: Profile): string {
   return isRoutingFailure(profile)
     ? `No route matches ${profile.method} ${profile.path}`

@@ -55,7 +55,6 @@ export function keptSource(file: string): SourceText | null {
   }
 }
 
-/** Reads a source file with its map. */
 export function readSource(file: string): SourceText {
   const text = readFileSync(file, 'utf8')
   return { lines: text.split(/\r?\n/), map: readSourceMap(file, text) }

@@ -41,7 +41,6 @@ const rowHeight = 20
 /** A narrower cell has no room for a name. */
 const namedFrom = 0.02
 
-/** What a function is called. */
 function functionName(name: string): string {
   return name === '' ? '(anonymous)' : name
 }
@@ -75,7 +74,6 @@ const longestLine = 160
 
 type Measured = Pick<Samples, 'kind' | 'total'>
 
-/** Functions with their line, amount and share. */
 function functionTable(title: string, uses: readonly FunctionUse[], { kind, total }: Measured): Block {
   return {
     title,
@@ -101,7 +99,6 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
   }
 }
 
-/** How to have a request sampled: by a header, or by a button for the next request to this route. */
 function sampleForms({ base, isFile, profile }: ViewContext): Block | null {
   if (isFile === true) return null
   const { method, routing, token } = profile
@@ -174,7 +171,6 @@ ${icicle}</section>`,
   }
 }
 
-/** The largest part in one sentence. */
 function headline(samples: Samples, root: string): string {
   const { hot, kind, total } = samples
   const [first] = hot

@@ -69,7 +69,6 @@ export function collectSamples({ bounds, exchange, keepSamples, mask }: Collecti
   return { samples }
 }
 
-/** The functions with the largest amounts of their own. */
 function hotFunctions(calls: readonly CallNode[]): FunctionUse[] {
   const uses = new FunctionUses()
   const add = (call: CallNode, caller: Caller | null) => {

@@ -123,7 +123,6 @@ export function whenSet(
   Reflect.defineProperty(prototype, name, { configurable: true, get: () => undefined, set })
 }
 
-/** How a method of a library sends a query. */
 interface Sending {
   /** Reads the query from the method's arguments. @returns null for a call that sends none */
   read(args: readonly unknown[], self: object): AskedQuery | null
