@@ -77,7 +77,6 @@ export interface Terms {
   shared?: ProfileStore
 }
 
-/** An option of the profiler that is invalid. */
 class InvalidOption extends Error {
   override readonly name = 'InvalidOption'
   /** Its name, such as "storeBounds.bytes". */
@@ -292,7 +291,6 @@ function checkedPanels<Some extends { name: string }>(panels: readonly Some[]): 
   return panels
 }
 
-/** Whether NODE_ENV is production. */
 export function isProduction(): boolean {
   return process.env.NODE_ENV?.trim().toLowerCase() === 'production'
 }
@@ -310,7 +308,6 @@ function accessOf({
   })
 }
 
-/** The store that the options describe. */
 export function storeOf({ directory, storeBounds }: ProfilerOptions, complain: Terms['complain']): ProfileStore {
   return new ProfileStore({
     directory: directory ?? join(process.cwd(), '.profiler'),

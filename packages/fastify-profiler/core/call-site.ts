@@ -113,7 +113,6 @@ const callersSought = 6
  */
 const framesNeeded = new WeakMap<object, number>()
 
-/** What is known of a file that is on stacks. */
 interface KnownFile {
   path: string
   /** Whether it belongs to a library, to the profiler, or only passes calls on. */

@@ -33,7 +33,6 @@ import type { Exchange } from './watch/exchange.ts'
 import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
 import { notesKept, type Recorder } from './watch/recorder.ts'
 
-/** Adds the data and labels of the application's panels to a profile. */
 function collectPanels(
   profile: Profile,
   source: Omit<FinishedRequest, 'profile'>,
@@ -53,7 +52,6 @@ function collectPanels(
   }
 }
 
-/** Counts what the profile of a request leaves out, for each bound that was reached. */
 function countDropped(
   { droppedLines, droppedNotes, droppedSpans }: Recorder,
   { bounds, drop, mask }: Collecting,
@@ -72,7 +70,6 @@ function countDropped(
   })
 }
 
-/** How an exchange ended. */
 function outcomeOf({ raw, response, answer, upgrade, hijacked, finished }: Exchange): Outcome {
   // HTTP/2 emits `finish` for a broken response too.
   if (answer.brokenOff) return 'broken'
@@ -90,7 +87,6 @@ export function protocolOf({ raw, request }: Exchange): Profile['protocol'] {
   return 'encrypted' in Object(raw.socket) ? 'https' : 'http'
 }
 
-/** The head of a profile: request line, client, status, outcome and times. */
 function describeHead(exchange: Exchange, mask: Mask) {
   const { recorder, raw, response, answer, upgrade, request } = exchange
   const host = requestHost(raw)
@@ -140,7 +136,6 @@ function sentLines(response: ServerResponse): HeaderLine[] {
   return lines
 }
 
-/** Learns the secrets in an exchange's headers, URL, body and parameters, and those that panels have named. */
 function learnSecrets(
   { recorder, request }: Exchange,
   headers: ReturnType<typeof headerLinesOf>,
@@ -157,7 +152,6 @@ function learnSecrets(
   return secrets
 }
 
-/** Learns the secrets that panels have named, and those in what features have recorded. */
 function learnRecorded(recorder: Recorder, secrets: RequestSecrets): void {
   for (const secret of recorder.secrets) secrets.add(secret)
   secrets.dropped += recorder.droppedSecrets
@@ -198,7 +192,6 @@ function eventLoopUse({ loopAtStart, clock }: Recorder, blocked: readonly Blocke
 
 const blockedTimesKept = 100
 
-/** The longest times in which the event loop was blocked during a request, in order. */
 function blockedTimes({ clock, ended }: Recorder): BlockedTime[] {
   return clock
     .blockedWithin(0, ended ?? clock.now())
@@ -235,13 +228,11 @@ interface Collected {
   secrets: RequestSecrets
 }
 
-/** Why a request failed, if there is a feature that tells. */
 function collectFailures(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const failures = features.find(({ failures }) => failures !== undefined)?.failures
   return failures?.(collecting) ?? { exceptions: [], lifecycle: [] }
 }
 
-/** The pattern of the route that matched. */
 function matchedPattern({ request }: Exchange): MatchedPattern | null {
   if (request === null || request.is404) return null
   const { handler, url } = request.routeOptions

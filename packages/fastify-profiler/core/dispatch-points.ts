@@ -1,6 +1,5 @@
 import { type DispatchPoint, type DispatchPointName, dispatchPointNames, type Span, toMicroseconds } from './profile.ts'
 
-/** The Fastify hooks of each dispatch point. */
 const hooks: Record<DispatchPointName, string[]> = {
   'kernel.request': ['onRequest', 'preParsing'],
   'kernel.controller': ['preValidation', 'preHandler'],
@@ -25,12 +24,10 @@ export type StoredPoint = [
   interrupted: DispatchPoint['interrupted'],
 ]
 
-/** Converts dispatch points to their stored form. */
 export function storedPoints(points: readonly DispatchPoint[]): StoredPoint[] {
   return points.map(({ name, start, duration, interrupted }) => [name, start, duration, interrupted])
 }
 
-/** Restores dispatch points from their stored form and the profile's spans. */
 export function pointsOf(stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
   return stored.map(([name, start, duration, interrupted]) => {
     const listeners = spans.flatMap((span, id) => (isListener(span, name) ? [id] : []))

@@ -57,7 +57,6 @@ export interface PageSources {
   notes: Set<string>
   /** What no profile shows. Each has a note, too. */
   unseen: Unseen[]
-  /** How it starts. */
   start: ApplicationStart
   versions: Record<string, string>
   /** Tells about a route's wasteful calls; null if nobody wants to know. */
@@ -237,7 +236,6 @@ export interface Diagnosis {
   view: () => ViewContext
 }
 
-/** How responses are changed. */
 interface Answers {
   /** Changes the headers of any response, before they are sent. */
   head?: (exchange: Exchange) => void

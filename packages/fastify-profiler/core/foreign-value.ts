@@ -33,7 +33,6 @@ export function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }
 
-/** Whether a value is an object and no list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !Array.isArray(value)
 }
@@ -65,7 +64,6 @@ export function kindOfFailure(thrown: unknown): string {
   return isError(thrown) ? nameOfError(thrown) : typeof thrown
 }
 
-/** The name of a value's class; null if it is empty or not a string. */
 function nameOfClass(value: object): string | null {
   const constructor = read(value, 'constructor')
   const name = typeof constructor === 'function' ? read(constructor, 'name') : null

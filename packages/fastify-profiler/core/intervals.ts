@@ -18,7 +18,6 @@ const tolerance = 0.05
 /** Milliseconds by which a call that was awaited may seem to end after the response. */
 const inaccuracy = 1
 
-/** Whether a time of a request is after its response. */
 export function isAfterResponse({ duration }: Pick<RequestTime, 'duration'>, time: number): boolean {
   return time > duration + inaccuracy
 }

@@ -4,7 +4,6 @@ import { isObject } from './foreign-value.ts'
 
 const manifest = readFileSync(new URL(import.meta.resolve('fastify-profiler/package.json')), 'utf8')
 
-/** The version of this copy of the package. */
 export const packageVersion = /"version": "(.*)"/.exec(manifest)?.[1] ?? ''
 
 /** Shared by all copies of the package, so that only one watches an application. */

@@ -12,7 +12,6 @@ export function requestHost({ headers }: IncomingMessage): string | null {
   return typeof host === 'string' ? host : null
 }
 
-/** A host without its port, in lower case. */
 export function hostName(host: string): string {
   return host.trim().toLowerCase().replace(/:\d*$/, '')
 }

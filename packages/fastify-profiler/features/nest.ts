@@ -19,7 +19,7 @@ import type { Location } from '../core/profile.ts'
 import { openRecorder } from '../core/watch/current-recorder.ts'
 import { registeringAt } from '../core/watch/describe-function.ts'
 import { hasOtherLogger, profiledLogger, recordEveryLineOf } from './logs/log-recorder.ts'
-import { prototypeOf, replaceMethod } from './queries/drivers/driver.ts'
+import { prototypeOf, replaceMethod, toldMethod } from './queries/drivers/driver.ts'
 import { dependentFile } from './queries/unwatched.ts'
 
 /**
@@ -32,9 +32,13 @@ export function watchNest({ app, root }: PageSources): RunningFeature {
   const load = (name: string): unknown => attempt((): unknown => createRequire(adapter)(name), null)
   driverBoundary.guard(() => {
     const core = (file: string, name: string) => prototypeOf(load(`@nestjs/core/${file}.js`), name)
-    replaceMethod(core('exceptions/exceptions-handler', 'ExceptionsHandler'), 'next', recordException)
+    replaceMethod(core('exceptions/exceptions-handler', 'ExceptionsHandler'), 'next', next =>
+      toldMethod(next, (_handler, [exception]) => openRecorder()?.exception(exception)),
+    )
     replaceMethod(core('router/router-explorer', 'RouterExplorer'), 'applyCallbackToRouter', locateController)
-    replaceMethod(core('interceptors/interceptors-consumer', 'InterceptorsConsumer'), 'intercept', timeController)
+    replaceMethod(core('interceptors/interceptors-consumer', 'InterceptorsConsumer'), 'intercept', intercept =>
+      toldMethod(intercept, timeController),
+    )
     replaceMethod(core('guards/guards-consumer', 'GuardsConsumer'), 'tryActivate', timeGuards)
     const common = load('@nestjs/common')
     for (const owner of [
@@ -64,13 +68,6 @@ function adapterFile(): string | null {
   return files.find(file => inAdapter.test(file)) ?? null
 }
 
-function recordException(next: AnyFunction): AnyFunction {
-  return function told(this: object, ...args: unknown[]): unknown {
-    driverBoundary.guard(() => openRecorder()?.exception(args[0]), undefined)
-    return Reflect.apply(next, this, args)
-  }
-}
-
 /**
  * Called for each route at the start, when looking for a line delays no request. The stack then names Nest's adapter
  * instead of the controller.
@@ -83,13 +80,10 @@ function locateController(register: AnyFunction): AnyFunction {
 }
 
 /** Times the controller with its pipes: what the last interceptor calls. */
-function timeController(intercept: AnyFunction): AnyFunction {
-  return function timed(this: object, ...args: unknown[]): unknown {
-    const [, , controller, method, next] = args
-    const nameOf = () => `${classOf(controller)}.${textOf(propertyOf(method, 'name'))}`
-    if (isFunction(next)) args[4] = () => inSpan(nameOf, () => method, next)
-    return Reflect.apply(intercept, this, args)
-  }
+function timeController(_consumer: object, args: unknown[]): void {
+  const [, , controller, method, next] = args
+  const nameOf = () => `${classOf(controller)}.${textOf(propertyOf(method, 'name'))}`
+  if (isFunction(next)) args[4] = () => inSpan(nameOf, () => method, next)
 }
 
 function timeGuards(tryActivate: AnyFunction): AnyFunction {

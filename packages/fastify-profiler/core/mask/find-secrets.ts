@@ -196,7 +196,6 @@ function behindGap(text: string, at: number): number {
   return gap.lastIndex
 }
 
-/** The place of the value that begins at an index. */
 function valueAt(text: string, at: number, name: string, sign: string): Place {
   const open = matchAt(opening, text, at)
   if (open !== null) {
@@ -234,7 +233,6 @@ function endOfQuoted(text: string, from: number, quote: string, backslashes: num
 
 const structural = /[[\]{}]|(\\{0,15})"/g
 
-/** Finds the end of the array or object that begins at an index. */
 function endOfStructure(text: string, from: number): number {
   let depth = 0
   structural.lastIndex = from

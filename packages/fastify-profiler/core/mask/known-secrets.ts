@@ -46,7 +46,6 @@ export function knownSecrets(secrets: Iterable<string>): KnownSecrets | null {
   return { pattern: new RegExp(alternatives(starts), 'g'), lengths, areInNumbers }
 }
 
-/** Masks these secrets in a text. */
 export function hideKnown(text: string, { pattern, lengths }: KnownSecrets): string {
   let result = ''
   let from = 0

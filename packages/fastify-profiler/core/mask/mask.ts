@@ -183,7 +183,6 @@ function spend(budget: { left: number }): boolean {
   return budget.left >= 0
 }
 
-/** Response headers that the profiler adds. */
 const ownHeaders = new Set(['x-debug-token', 'x-debug-token-link'])
 
 /** Masks a header line. Cookies keep their names, credentials their scheme. */

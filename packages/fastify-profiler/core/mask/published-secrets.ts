@@ -32,7 +32,6 @@ class PrefixIndex<Value> {
   }
 }
 
-/** A format of secrets that their issuer has published. */
 interface PublishedForm {
   prefixes: readonly string[]
   /** Matches what follows the prefix. A group, which must end the match, is the secret; otherwise all of it is. */
@@ -43,7 +42,6 @@ interface PublishedForm {
   mayBeWords?: boolean
 }
 
-/** A word in every combination of upper and lower case. */
 function inAnyCase(word: string): string[] {
   let spellings = ['']
   for (const letter of word) {
@@ -163,7 +161,6 @@ const index = new PrefixIndex(
 /** A prefix must not begin within a word, unless an encoded or escaped character precedes it. */
 const start = /(?<![A-Za-z\d])|(?<=%[\dA-Fa-f]{2}|\\[bfnrt])/y
 
-/** Adds the places of secrets in a published format. */
 export function addPublished(text: string, places: Place[]): void {
   for (let found = index.find(text, 0); found !== null; found = index.find(text, found.end)) {
     const {

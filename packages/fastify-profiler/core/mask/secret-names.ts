@@ -119,7 +119,6 @@ const harmless = new RegExp(
   ].join('|'),
 )
 
-/** A number at the end of a name. */
 const numbering = /v?\d+$/
 
 /** Short ids and the like, which are secret only if the value looks random: `sid=seat-12` is not. */

@@ -133,12 +133,10 @@ class FollowedRequest {
   }
 }
 
-/** How much has been recorded. */
 function amountOf({ failures, lines, spans }: Recorder): number {
   return failures.length + lines.length + spans.length
 }
 
-/** Adds to a stored profile what came later. */
 function addPart(profile: Profile, { database, exceptions = [], http, logs = [] }: Partial<Profile>): void {
   const before = profile.exceptions.length
   const parentOf = ({ parent }: Exception) => (parent === null ? null : parent + before)

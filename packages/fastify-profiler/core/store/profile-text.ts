@@ -53,7 +53,6 @@ function spansText(spans: readonly Span[]): string {
   return text === '' ? '[]' : `${text}]`
 }
 
-/** Restores a span from its stored form. */
 function spanOf(stored: StoredSpan): Span {
   const [parent, began, took, outcome, detail, kind, name, hook, routeLevel, dispatchPoint, plugin, place, rare] =
     stored

@@ -121,7 +121,6 @@ function numberTest(wanted: string): (number: number) => boolean {
   }
 }
 
-/** The text in which free words are searched. */
 function searchedText({ exception, host, labels, method, route, thrownAt, token, url }: ProfileSummary): string {
   return [method, url, route, exception, thrownAt, host, token, ...Object.values(labels)].join('\n')
 }
@@ -160,7 +159,6 @@ function sorted(criteria: SearchCriteria, found: ProfileSummary[]): FoldedPolls 
   return { profiles, polls: {} }
 }
 
-/** Sorts profiles, newest first. */
 export function newestFirst(profiles: ProfileSummary[]): ProfileSummary[] {
   return profiles.sort((one, other) => other.time - one.time)
 }

@@ -244,7 +244,6 @@ export class Segments {
   }
 }
 
-/** When the oldest profile of a segment was recorded. */
 function firstTime({ entries: [first] }: Segment): number {
   return first === undefined ? Infinity : first.summary.time
 }
@@ -268,7 +267,6 @@ export class LineBuffer {
   #lines: Line[] = []
   /** Made with the first line, since most applications of a test suite store none. */
   #buffer: Buffer | null = null
-  /** Bytes of the gathered lines. */
   #size = 0
   /** Set while lines are gathered. */
   #timer: NodeJS.Timeout | null = null

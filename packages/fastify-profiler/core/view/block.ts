@@ -48,7 +48,6 @@ export interface Finding {
   aside?: Inline
 }
 
-/** A part with a heading. */
 interface Section {
   section: Inline
   count?: number
@@ -176,7 +175,6 @@ function renderFindings(findings: readonly Finding[], place: Place): Markup {
 </ul>`
 }
 
-/** Renders a piece of a line for a page. */
 function inlineHtml(inline: Inline, place: Place): Markup {
   if (inline === null) return html``
   if (typeof inline !== 'object') return html`${inline}`
@@ -244,7 +242,6 @@ function blockMarkdown(block: Block, root: string, level: number): string {
   return text === '' ? '' : joined(heading(`${line(title)}${amount}`), note, text)
 }
 
-/** Renders a piece of a line as Markdown. */
 function inlineMarkdown(inline: Inline, root: string): string {
   if (inline === null) return ''
   if (typeof inline !== 'object') return plain(String(inline))

@@ -54,7 +54,6 @@ export function highlight(text: string, pattern: RegExp, classify: Classify): Ma
   return lines.map(pieces => html`${pieces}`)
 }
 
-/** Highlights lines of SQL. */
 export function highlightSql(text: string): Markup[] {
   return highlight(text, sql, classifySql)
 }
@@ -75,7 +74,6 @@ const MAX_SQL = 20_000
 const LONG_SQL = 1000
 const LONG_SQL_LINES = 20
 
-/** The lines of a statement with one part underlined. */
 function underlined(sql: string, [start, end]: Part): Markup[] {
   const before = highlightSql(sql.slice(0, start))
   const [first, ...after] = highlightSql(sql.slice(end))

@@ -25,7 +25,6 @@ export function isNavigation({ method, headers }: IncomingMessage): boolean {
 /** Headers of responses that a browser does not show as a page. */
 export const untouched = ['content-encoding', 'content-disposition', 'content-range']
 
-/** Whether a response has a body that may be changed. */
 function hasBody({ hijacked, raw, response: { statusCode } }: Exchange): boolean {
   return !hijacked && raw.method !== 'HEAD' && statusCode >= 200 && statusCode !== 204 && statusCode !== 304
 }
@@ -51,7 +50,6 @@ function inHundredths(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100
 }
 
-/** Adds the headers that link a response to its profile. */
 function addDebugHeaders({ recorder, response }: Exchange, link: string): void {
   response.setHeader('x-debug-token', recorder.token)
   response.setHeader('x-debug-token-link', link)
@@ -63,7 +61,6 @@ function addDebugHeaders({ recorder, response }: Exchange, link: string): void {
   setHeader(response, 'server-timing', timings === null ? timing : [timing, ...timings])
 }
 
-/** The application's values of a header; null if it set none. */
 function linesOf(response: ServerResponse, name: string): string[] | null {
   const value = response.getHeader(name)
   return value === undefined ? null : [value].flat().map(String)

@@ -9,7 +9,6 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 
-/** A file by its path in the package. */
 export function readFile(path: string): string {
   return readFileSync(new URL(import.meta.resolve(`#assets/${path}`)), 'utf8')
 }
@@ -63,7 +62,6 @@ interface Document {
   body: Markup
 }
 
-/** A link to an external stylesheet. */
 export function linkStylesheet(url: string): Markup {
   return html`<link rel="stylesheet" href="${url}">`
 }
@@ -93,7 +91,6 @@ ${body}
 `.toString()
 }
 
-/** The parts of every profiler page. */
 interface Page {
   title: string
   base: string
@@ -142,7 +139,6 @@ ${!searches && html`<form class="quick" action="${base}/search" role="search" ar
 </header>`
 }
 
-/** The name in the package.json of the application's folder; null without one. */
 function applicationName(root: string): string | null {
   const content = attempt((): unknown => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')), null)
   return isRecord(content) && typeof content.name === 'string' && content.name !== '' ? content.name : null
@@ -170,7 +166,6 @@ function inlinedStyle(): string {
 
 const types = { 'application/json': 'json', 'text/html': 'html', 'text/markdown': 'markdown' } as const
 
-/** The formats of every page. */
 type Form = (typeof types)[keyof typeof types]
 
 /** The format that a client prefers; one that accepts anything (curl) gets JSON. */
@@ -179,7 +174,6 @@ export function preferredForm(raw: IncomingMessage): Form {
   return best === 'text/html' || best === 'text/markdown' ? types[best] : 'json'
 }
 
-/** A page in its three formats. */
 interface Formats {
   html: () => string
   json: () => unknown

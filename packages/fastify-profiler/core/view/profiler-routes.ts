@@ -8,7 +8,6 @@ import { pageGuard, statusCodeOf, takeText } from './page-guard.ts'
 import { features, type PageSources } from '../feature.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
-/** The methods that declare the pages. */
 const declaring = [
   'addContentTypeParser',
   'addHook',

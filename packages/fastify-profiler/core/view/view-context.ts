@@ -3,13 +3,11 @@ import type { ViewContext } from '../panel.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileStore } from '../store/profile-store.ts'
 
-/** The settings that all views share. */
 export interface ViewSettings extends Pick<ViewContext, 'base' | 'editorUrl' | 'root'> {
   store: ProfileStore
   explainPool: ExplainPool | null
 }
 
-/** The context for rendering a profile. */
 export function makeViewContext(
   profile: Profile,
   { base, editorUrl, explainPool, root, store }: ViewSettings,

@@ -4,7 +4,6 @@ import { attempt } from '../foreign-value.ts'
 import { hostName, requestHost } from '../request-target.ts'
 import type { Exchange } from '../watch/exchange.ts'
 
-/** Who may see profiles, and under which host names. */
 interface AccessRules {
   /** Addresses and networks ("10.0.0.0/8") that have access. */
   allow: readonly string[]

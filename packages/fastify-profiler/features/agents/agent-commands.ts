@@ -89,7 +89,6 @@ async function serveStdio({ ask, terminal: { errors, input, output } }: TypedCom
   return 0
 }
 
-/** What the command line does for agents. */
 export const agentCommands: Record<string, Command> = {
   mcp: { takes: '', says: 'answers an agent on stdin and stdout', options: [], run: serveStdio },
   init: {

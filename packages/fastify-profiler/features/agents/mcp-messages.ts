@@ -34,7 +34,6 @@ const metaNames = {
   data: 'fastify-profiler/data',
 } as const
 
-/** A request that is refused. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: number
@@ -66,13 +65,11 @@ interface ProtocolRequest {
 /** A JSON-RPC request whose form is right. */
 type Message = Omit<ProtocolRequest, 'isStateless'>
 
-/** The id of a message; undefined if it has none. */
 function idIn(message: unknown): string | number | undefined {
   const id = isRecord(message) ? message.id : undefined
   return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : undefined
 }
 
-/** Parses a message. @throws {Refusal} if it is no JSON */
 function parseMessage(text: string): unknown {
   const message = attempt((): unknown => JSON.parse(text), undefined)
   if (message === undefined) throw new Refusal(codes.parse, 'The message is no JSON.')
@@ -213,7 +210,6 @@ async function resultOf(request: ProtocolRequest, answering: Answering): Promise
   throw new Refusal(codes.method, 'The server has no such method.', { status: isStateless ? 404 : 200 })
 }
 
-/** A question as a tool. */
 function toolOf({ acts = false, name, title, description, parameters, required }: Question): object {
   const properties = { ...parameters, max_tokens: maxTokens }
   return {

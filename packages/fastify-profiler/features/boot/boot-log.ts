@@ -146,7 +146,6 @@ function stuckSentence(boot: Boot, root: string): string {
     .join(' ')
 }
 
-/** Reads the newest start of each application. */
 const newest = new Attachment<() => Boot | null>()
 
 /** The newest start of an application, or of one that shares its store; null if it is not stored any more. */

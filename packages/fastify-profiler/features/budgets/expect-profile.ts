@@ -166,7 +166,6 @@ function failuresOf(
   ]
 }
 
-/** The queries by statement and line, the most frequent first. */
 function queryLines({ queries }: DatabaseUse): string[] {
   return groupQueries(queries)
     .sort((one, other) => other.queries.length - one.queries.length)

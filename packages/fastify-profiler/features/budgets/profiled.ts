@@ -10,13 +10,11 @@ import type { ProfileStore } from '../../core/store/profile-store.ts'
 import { storeOf } from '../../options.ts'
 import { install, type Profiler } from '../../profiler.ts'
 
-/** A response with the profile of its request. */
 export interface ProfiledResponse {
   response: LightMyRequestResponse
   profile: Profile
 }
 
-/** An application whose requests are profiled. */
 export interface ProfiledApplication {
   /** Injects a request, like the application's own `inject`. Resolves once its profile is stored. */
   inject(request: InjectOptions | string): Promise<ProfiledResponse>

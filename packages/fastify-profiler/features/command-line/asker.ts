@@ -20,7 +20,6 @@ export interface KnownApplication {
 /** Hosts of this machine. */
 const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
 
-/** The application that was named by its URL. */
 function namedApplication(url: string): KnownApplication {
   return { url: url.replace(/\/+$/, ''), id: null }
 }

@@ -74,7 +74,6 @@ async function followRequests(asked: Asked): Promise<number> {
   return 0
 }
 
-/** The stream of new requests of the first application that answers; null if none does. */
 async function openFirst(applications: readonly KnownApplication[], signal: AbortSignal) {
   for (const application of applications) {
     const stream = await open(application, signal)
@@ -123,7 +122,6 @@ async function printEvents(stream: ReadableStream<Uint8Array>, { terminal, value
   }
 }
 
-/** A command as it was typed, and whom it asks. */
 interface Asked extends TypedCommand {
   applications: readonly KnownApplication[]
 }
@@ -140,7 +138,6 @@ export function countOf({ count, takes }: Command<Asked>): readonly [number, num
   return count ?? [each.filter(operand => operand.startsWith('<')).length, each.length]
 }
 
-/** A command that asks a question and prints the answer. */
 function asking(question: Question): Command {
   return {
     ...question.command,
@@ -182,7 +179,6 @@ function unmarked(markdown: string): string {
   )
 }
 
-/** The command that asks a question; null if there is none. */
 function shellCommand(name: string, json: string): string | null {
   const question = questions().find(question => question.name === name)
   const given = attempt((): unknown => JSON.parse(json), null)
@@ -200,7 +196,6 @@ function optionsOf({ parameters }: Question): string[] {
   return ['json', 'max-tokens', ...Object.keys(parameters)]
 }
 
-/** Every command by its name. */
 export const commands: Record<string, Command<Asked>> = {
   ...Object.fromEntries(questions().map(question => [question.command.name, asking(question)])),
   [searchQuestion.command.name]: { ...asking(searchQuestion), run: list },

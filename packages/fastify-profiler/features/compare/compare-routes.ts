@@ -190,7 +190,6 @@ async function compareTwo(tokenOfB: string, asked: Arguments, sources: AskedSour
   return framed(dataOf(comparison), recorded, asked, { a: a.token, b: b.token })
 }
 
-/** A comparison of two requests for programs. */
 function dataOf(comparison: Comparison) {
   return { sentence: comparisonSentence(comparison), conclusions: conclusionsOf(comparison), ...comparison }
 }

@@ -32,7 +32,6 @@ interface RequestSet {
   queryTime: Spread
   /** Bytes of the response's body. */
   size: Spread
-  /** The median time of each kind. */
   times: Array<[kind: TimeKind, time: number]>
   /** The duration of each request, newest first. */
   durations: number[]
@@ -97,7 +96,6 @@ export function setSentence({ before, since, verdict }: SetComparison): string {
   return `${claim}, ${surenessText(verdict)}: ${formatDuration(before.duration.median)} → ${formatDuration(since.duration.median)}${queries}`
 }
 
-/** How many requests a set has, and how many of them failed. */
 function setSize({ count: all, failed }: RequestSet): string {
   return `${count(all, 'request')}${failed > 0 ? `, ${failed} failed or unanswered` : ''}`
 }

@@ -72,12 +72,10 @@ function match<Item>(a: readonly Item[], b: readonly Item[], keys: Keys<Item>): 
   ]
 }
 
-/** The file and line of a location as parts of a key. */
 function placeOf(location: Location | null): readonly [file: string | undefined, line: number | undefined] {
   return [location?.file, location?.line]
 }
 
-/** The spans of one request with one kind, name and place. */
 interface SpanGroup {
   kind: TimeKind
   name: string
@@ -207,7 +205,6 @@ function compareStatements(a: Profile, b: Profile): StatementPair[] {
     .sort((one, other) => Math.abs(differenceOf(other)) - Math.abs(differenceOf(one)))
 }
 
-/** The statements on the timeline by shape and line. */
 function statementsOf({ eventLoop: { blocked }, spans }: Profile): Statement[] {
   const statements = new Map<string, Statement>()
   for (const span of spans) {

@@ -131,7 +131,6 @@ export function comparisonParts(comparison: Comparison) {
   }
 }
 
-/** What identifies a request, and its figures. */
 function factsOf({ duration, queries, size, time }: ComparedRequest, later: number | null): Fact[] {
   const distance = later === null ? '' : `, ${distanceText(later)}`
   return [

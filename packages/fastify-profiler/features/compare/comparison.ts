@@ -19,7 +19,6 @@ export interface Comparison {
   logs: LogPair[]
   /** Headers and properties of the responses that differ. */
   values: ValuePair[]
-  /** Headers that are equal. */
   equalHeaders: number
   /** Sentences about what could not be compared. */
   notes: string[]

@@ -1,9 +1,7 @@
 import { isFunction, isObject, propertyOf, setMethod } from '../../core/foreign-value.ts'
-import { driverBoundary } from '../../core/guard.ts'
 import { openRecorder } from '../../core/watch/current-recorder.ts'
-import { type Driver, prototypeOf, whenSet } from '../queries/drivers/driver.ts'
-import type { FastifyInstance } from 'fastify'
-import type { PageSources, RunningFeature } from '../../core/feature.ts'
+import { type Driver, prototypeOf, toldMethod, whenSet } from '../queries/drivers/driver.ts'
+import type { PageSources } from '../../core/feature.ts'
 
 /**
  * Servers of GraphQL catch the errors of resolvers, and report them beside the data. All of them make an error of each
@@ -20,16 +18,11 @@ export const graphqlDriver: Driver = {
 }
 
 /** Records the errors of procedures. tRPC catches them, and tells its option `onError` alone. */
-export function watchTrpc({ app }: PageSources): RunningFeature {
-  const register = app.register
-  setMethod(app, 'register', function watched(this: FastifyInstance, ...args: unknown[]): unknown {
-    driverBoundary.guard(() => {
-      const [plugin, options] = args
-      if (isFunction(plugin) && plugin.name === 'fastifyTRPCPlugin') hearErrors(propertyOf(options, 'trpcOptions'))
-    }, undefined)
-    return Reflect.apply(register, this, args)
+export function watchTrpc({ app }: PageSources): void {
+  const register = toldMethod(app.register, (_app, [plugin, options]) => {
+    if (isFunction(plugin) && plugin.name === 'fastifyTRPCPlugin') hearErrors(propertyOf(options, 'trpcOptions'))
   })
-  return {}
+  setMethod(app, 'register', register)
 }
 
 /** Options that tell of their errors. An application may register the plugin with the same ones again. */
@@ -40,9 +33,8 @@ function hearErrors(options: unknown): void {
   if (!isObject(options) || heard.has(options)) return
   heard.add(options)
   const onError = propertyOf(options, 'onError')
-  Reflect.set(options, 'onError', function told(this: unknown, ...args: unknown[]): unknown {
-    driverBoundary.guard(() => openRecorder()?.exception(propertyOf(args[0], 'error')), undefined)
-    const answer: unknown = isFunction(onError) ? Reflect.apply(onError, this, args) : undefined
-    return answer
-  })
+  const told = toldMethod(isFunction(onError) ? onError : () => {}, (_, [failure]) =>
+    openRecorder()?.exception(propertyOf(failure, 'error')),
+  )
+  Reflect.set(options, 'onError', told)
 }

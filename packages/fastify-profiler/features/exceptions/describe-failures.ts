@@ -57,7 +57,6 @@ const standard = new Set(['name', 'message', 'stack', 'cause', 'errors', 'code',
 /** Stops counting here, since a getter may return a new cause each time. */
 const leftOutKnown = 10_000
 
-/** The numbers of exceptions and frames that were left out. */
 interface ChainLosses {
   exceptions: number
   frames: number
@@ -162,14 +161,12 @@ function causesOf(error: Error): readonly unknown[] {
   return cause === undefined || cause === null ? [] : [cause]
 }
 
-/** The errors in an AggregateError. */
 function membersOf(error: Error): readonly unknown[] {
   if (!(error instanceof AggregateError)) return []
   const members = read(error, 'errors')
   return attempt(() => listOf(members), [])
 }
 
-/** The HTTP status that an error sets; null if it sets none from 400 to 599. */
 function statusOf(error: Error): number | null {
   for (const key of ['statusCode', 'status']) {
     const status = read(error, key)

@@ -15,7 +15,7 @@ import type { ServerResponse } from 'node:http'
 import type { Diagnosis } from '../../core/feature.ts'
 import { attempt, isRecord, setHeader } from '../../core/foreign-value.ts'
 import { isNavigation, untouched } from '../../core/view/debug-answer.ts'
-import { resolveFrames, type SourceTexts } from './source-excerpt.ts'
+import { resolveFrames } from './source-excerpt.ts'
 import type { Replace } from '../../core/watch/answer.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 
@@ -57,7 +57,6 @@ ${blocksHtml(failureSections(context), context, 2)}
   })
 }
 
-/** What led to the failure, most telling first. */
 function errorFacts(context: ViewContext): Fact[] {
   const { profile } = context
   const referer = profile.request.headers.find(([name]) => name.toLowerCase() === 'referer')?.[1]
@@ -70,7 +69,6 @@ function errorFacts(context: ViewContext): Fact[] {
   ]
 }
 
-/** The title of a failure without an exception. */
 function silentFailure(profile: Profile): string {
   return isRoutingFailure(profile)
     ? `No route matches ${profile.method} ${profile.path}`
@@ -136,13 +134,12 @@ function withExceptions(body: Buffer, exceptions: readonly Exception[], token: s
 
 /** The exception chain for programs: no source, one line per frame. */
 function exceptionsForPrograms(exceptions: readonly Exception[]): Json {
-  const files: SourceTexts = new Map()
   return exceptions.map(({ class: name, message, code, relation, frames }) => ({
     class: name,
     message,
     code,
     relation,
-    trace: resolveFrames(frames, files).map(
+    trace: resolveFrames(frames).map(
       frame => `${frame.function ?? 'anonymous'} (${frame.file}:${frame.line}:${frame.column})`,
     ),
   }))

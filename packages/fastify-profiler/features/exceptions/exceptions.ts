@@ -196,7 +196,6 @@ function renderFrame(frame: Frame, place: Place, hasSource = true): Markup {
   return html`<p class="frame row">${renderLocation(frame, place)} <span class="muted">${name ?? 'anonymous'}</span></p>${hasSource && excerpt !== undefined && renderExcerpt(narrowed(excerpt))}`
 }
 
-/** The lines of an excerpt next to its line. */
 function narrowed({ first, line, lines }: Excerpt): Excerpt {
   const from = Math.max(first, line - LINES_AROUND)
   return { first: from, line, lines: lines.slice(from - first, line - first + LINES_AROUND + 1) }

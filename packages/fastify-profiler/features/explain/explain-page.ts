@@ -126,7 +126,6 @@ function ownCells(time = 0, most: number, whole: number): Inline[] {
   return [time > 0 && time === most ? { strong: text, tone: 'warning' } : text, bar]
 }
 
-/** A step is indented by its depth. */
 function stepCell(node: ShownNode): Inline {
   const text = stepText(node)
   return {

@@ -217,7 +217,6 @@ function tableOf(row: object): Table {
   }
 }
 
-/** Whether all values of a query are known. */
 function areComplete({ sql, parameters }: Query): boolean {
   return placeholdersIn(sql) <= parameters.length && !sql.includes(masked) && parameters.every(isKept)
 }

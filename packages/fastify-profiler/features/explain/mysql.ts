@@ -8,7 +8,6 @@ import { exact, manyRows, soundVerdict, type Verdict, warning } from './verdicts
 /** MySQL prefers a scan earlier than PostgreSQL does. */
 const smallPart = 0.05
 
-/** A table that a plan of MySQL reads. */
 interface Step extends ShownNode {
   /** The columns that are looked up in its index. */
   lookedUp: string[]
@@ -243,7 +242,6 @@ function keyOf(term: string, { relation }: Step, asked: Asked): Key | null {
   return keyFrom(left, [right], operator !== '=') ?? keyFrom(right, [left], operator !== '=')
 }
 
-/** The columns of the indexes that find the rows of a step. */
 function indexesFor(step: Step, asked: Asked): string[] {
   const terms = termsOf(step.filter ?? '')
   const [only = ''] = terms

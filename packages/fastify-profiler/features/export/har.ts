@@ -11,7 +11,6 @@ import { sliceTime, timeByKind } from '../performance/exclusive-time.ts'
 /** What RFC 3986 allows neither in a path nor in a query. */
 const invalid = /%(?![\da-f]{2})|[^\w\-.~:/?@!$&'()*+,;=%]/giu
 
-/** The request of an entry. */
 function harRequest(profile: Profile) {
   const { httpVersion, method, request } = profile
   const body = postData(profile)
@@ -39,7 +38,6 @@ function validUrl(profile: Profile): string {
   return origin + requestTarget(profile).replace(invalid, urlPart)
 }
 
-/** The body as it was parsed: fields of a form, or text. */
 function postData({ request }: Profile) {
   const body = sentBody(request)
   if (body === null) return null

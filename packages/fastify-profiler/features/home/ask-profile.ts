@@ -63,7 +63,6 @@ function safeToken(token: string): string {
   return token.replace(/[^\w-]/g, '')
 }
 
-/** What is most telling about a request, first. */
 function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Section[] {
   const { profile, root } = context
   const warnings = profile.logs.filter(({ level }) => levelTone(level) !== 'neutral')
@@ -103,7 +102,7 @@ function lateQueries({ database }: Profile, root: string): string {
 function linesOfFindings(profile: Profile, root: string): string {
   const places = new Map(
     findingsOf(profile, sliceTime(profile)).flatMap(({ location }) =>
-      location === null ? [] : [[locationText(location, root), excerptOf(location, undefined, 1)] as const],
+      location === null ? [] : [[locationText(location, root), excerptOf(location, 1)] as const],
     ),
   )
   return blocks(
@@ -127,7 +126,6 @@ function call({ token }: Profile, panel: string, from = 0) {
   return { tool: 'profile', arguments: { token: safeToken(token), panel, ...(from > 0 && { from }) } }
 }
 
-/** What to ask next about a request. */
 function hints(profile: Profile, filled: readonly AnyPanel[], sources: AskedSources): string[] {
   const token = safeToken(profile.token)
   const names = filled.map(({ name }) => name)

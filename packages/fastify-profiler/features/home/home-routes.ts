@@ -15,7 +15,6 @@ export function homeRoutes(app: FastifyInstance, sources: PageSources): void {
   unknownPageRoute(app, sources)
 }
 
-/** The stylesheets and scripts of the pages. */
 function assetRoutes(app: FastifyInstance, sources: PageSources): void {
   const { base } = sources
 

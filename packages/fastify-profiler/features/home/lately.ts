@@ -27,7 +27,6 @@ import { searchQuery } from '../../core/view/urls.ts'
 import { kindView } from '../performance/exclusive-time.ts'
 import { slowRequestFrom } from './profile-list.ts'
 
-/** Something that is wrong with a route lately. */
 interface RouteFinding extends Finding {
   what: string
   route: string
@@ -87,7 +86,6 @@ function kindText({ kind }: Slower): string {
   return `${kindView(kind.name).label}: ${formatNumber(kind.before)} → ${formatDuration(kind.after)}.`
 }
 
-/** The name of a route: "GET /museums/:id". */
 function routeName({ method, route }: Pick<RouteOverview, 'method' | 'route'>): string {
   return route === null ? 'no route' : `${method} ${route}`
 }

@@ -18,7 +18,6 @@ const rowsPerEvent = 50
 /** Bytes that may wait for a reader. A reader that stalls misses what comes after. */
 const waitingMost = 64 * 1024
 
-/** A browser that reads the event stream. */
 interface Reader {
   response: ServerResponse
   render: (summary: ProfileSummary) => string

@@ -31,7 +31,6 @@ export interface RouteOverview extends Durations {
   route: string | null
   failed: number
   refused: number
-  /** The median number of queries. */
   queries: number
   /** The exception of the newest request that failed. */
   exception: string | null

@@ -25,7 +25,6 @@ export function renderRequestLine(
   return html`<span class="badge solid" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${readableUrl(path)}${query !== -1 && html`<span class="muted">${readableUrl(url.slice(query))}</span>`}</${name}>`
 }
 
-/** What the header has beside the facts of a profile. */
 interface HeaderParts {
   actions: Content
   /** The requests that it made with `inject`, and those that repeated it. */
@@ -64,7 +63,6 @@ function profileFacts(profile: Profile, seen: Inline, when: Inline): Fact[] {
   ]
 }
 
-/** The request that a profile comes from, and those that come from it. */
 function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): Fact[] {
   const { parent } = profile
   const links = (requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string): Inline =>
@@ -127,7 +125,6 @@ export function renderProfileActions(
   return html`<div class="actions">${previous !== null && html`<a class="button" rel="prev" href="${profileUrl(base, previous, panel)}">‹ Previous</a>`}${next !== null && html`<a class="button" rel="next" href="${profileUrl(base, next, panel)}">Next ›</a>`}${actions.map(action => action(profile, base, related))}</div>`
 }
 
-/** What it cost to profile a request. */
 export function renderCost({ cost: { trace, collect, store } }: Profile): Markup {
   return html`<p>Profiling took ${formatCost(trace + collect)}: ${formatCost(trace)} up to the response, ${formatCost(collect)} after it.${store > 0 && ` Storing the previous profile took ${formatCost(store)}.`}</p>`
 }

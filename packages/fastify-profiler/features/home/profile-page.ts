@@ -60,7 +60,6 @@ export function renderPanelMenu(
 </ul></nav>`
 }
 
-/** What a panel shows of a profile. */
 export function renderPanelBody(panel: AnyPanel, context: ViewContext): Markup {
   const data = panelData(panel, context.profile)
   try {
@@ -131,7 +130,6 @@ export function renderProfileMarkdown(context: ViewContext, panels: readonly Any
   )
 }
 
-/** What a panel shows of its data, as Markdown. */
 export function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewContext): string {
   try {
     // A text shows everything at once, as a file does.

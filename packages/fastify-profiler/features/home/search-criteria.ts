@@ -5,7 +5,6 @@ import { perPageLimit } from '../../core/store/search.ts'
 import { METHODS } from 'node:http'
 import { statementShape } from '../../core/statement-shape.ts'
 
-/** What a parameter of a search takes. */
 interface SearchForm<Value> {
   /** For a message: "takes …". */
   takes: string
@@ -88,7 +87,7 @@ function timeOf(value: string): number | null {
 const quoted = 60
 const namesListed = 5
 
-/** The parameters of one search, read by their  */
+/** The parameters of one search. What nobody takes is a problem. */
 class SearchParameters {
   readonly #query: URLSearchParams
   readonly #known = new Set<string>()
@@ -137,7 +136,6 @@ function quote(text: string): string {
   return `"${cut(text, quoted)}"`
 }
 
-/** The names of labels and panels that a search may contain. */
 interface SearchNames {
   labels: readonly string[]
   panels: readonly string[]
@@ -151,7 +149,6 @@ export interface Search extends Pick<SearchResult, 'criteria' | 'problems'> {
   period: Period | null
 }
 
-/** Periods of the overview. */
 const periods = ['15min', '1h', 'all'] as const
 
 export type Period = (typeof periods)[number]

@@ -69,7 +69,6 @@ function milliseconds(value: string): string {
   return String(Number(number) * (unit.toLowerCase() === 's' ? 1000 : 1))
 }
 
-/** A search as the words that describe it. */
 export function wordsOf(criteria: SearchCriteria): string {
   const { labels = {}, text } = criteria
   const fields = Object.entries(keys).map(([key, name]) => [key, valueText(key, criteria[name])] as const)

@@ -101,7 +101,6 @@ function overlapText({ calls, duration }: HttpUse): string | null {
   return sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
 }
 
-/** A request that failed, or that was not over. */
 function failureOf({ duration, error, location, method, url }: HttpCall): Finding[] {
   if (error === null && duration !== null) return []
   return [

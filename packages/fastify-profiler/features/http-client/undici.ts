@@ -5,7 +5,7 @@ import { type AnyFunction, isObject, propertyOf } from '../../core/foreign-value
 import { driverBoundary } from '../../core/guard.ts'
 import { watchBody } from '../../core/watch/exchange.ts'
 import { addTraceHeaders } from '../../core/watch/request-identity.ts'
-import { replaceMethod } from '../queries/drivers/driver.ts'
+import { replaceMethod, toldMethod } from '../queries/drivers/driver.ts'
 import { beginHttpCall, type HttpClientCall } from './http-calls.ts'
 
 /** Watches the HTTP requests that the application makes. */
@@ -102,13 +102,11 @@ function watchNode(): void {
     if (request instanceof ClientRequest) driverBoundary.guard(() => begin(request, created), undefined)
   })
   // Node 20 does not have that channel. Its agents get the request in the caller's stack.
-  replaceMethod(Agent.prototype, 'addRequest', addRequest => {
-    return function watched(this: Agent, ...args: unknown[]): unknown {
-      const [request] = args
-      if (request instanceof ClientRequest) driverBoundary.guard(() => begin(request, watched), undefined)
-      return Reflect.apply(addRequest, this, args)
-    }
-  })
+  replaceMethod(Agent.prototype, 'addRequest', addRequest =>
+    toldMethod(addRequest, (_agent, [request], below) => {
+      if (request instanceof ClientRequest) begin(request, below)
+    }),
+  )
   channel('http.client.response.finish').subscribe(message => {
     const request = propertyOf(message, 'request')
     const response = propertyOf(message, 'response')

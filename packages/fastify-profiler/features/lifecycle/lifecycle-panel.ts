@@ -28,7 +28,6 @@ function handlersOf({ spans }: Profile): number[] {
   return [...spans.keys()].filter(id => /^(?:not-found-)?handler$/.test(spans[id]?.kind ?? ''))
 }
 
-/** Functions with their bars on the scale of the request. */
 function spanTable(title: string, rows: readonly Row[], profile: Profile): Block {
   const head = renderAxis(waterfallScale(profile), profile.duration)
   const columns = [{ label: 'Function' }, { label: 'Place', kind: 'short' }, figures('ms')] as const
@@ -59,7 +58,6 @@ function listenerName(span: Span, text: string | null): Inline {
   ]
 }
 
-/** What interrupted a dispatch point, if anything did. */
 function interruption(point: DispatchPoint, { spans, exceptions }: Profile): Block[] {
   const { interrupted, listeners } = point
   if (interrupted === null) return []

@@ -269,7 +269,6 @@ export function watchLoggers({ app, notes, recorders, unseen }: PageSources): vo
   if (gap.hidesErrors) unseen.push({ what: 'logs', says: gap.says })
 }
 
-/** Log lines that the profiler does not see. */
 interface LoggerGap {
   says: string
   /** Whether errors may be among them. */
@@ -302,7 +301,6 @@ export function collectLogs({ exchange, mask, time }: CollectingRecorded): Pick<
   return { logs: exchange.recorder.lines.map(line => describeLogLine(line, time, mask)) }
 }
 
-/** A line as the profile has it, masked. */
 function describeLogLine({ start, line, location }: RecordedLine, time: RequestTime, mask: Mask): LogLine {
   const parsed = parseLine(line)
   const { level: known, msg } = parsed

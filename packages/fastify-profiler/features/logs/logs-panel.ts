@@ -120,7 +120,6 @@ function firstProblem(lines: readonly LogLine[]): LogLine | undefined {
   return firstOf('error') ?? firstOf('warning')
 }
 
-/** Lines that other features have, each under its heading. */
 function renderFurtherLines(profile: Profile, place: Place): Markup[] {
   return features.flatMap(({ lines, name }) => {
     const found = lines?.of(profile) ?? []
@@ -187,7 +186,6 @@ function renderRun(first: LogLine, run: readonly LogLine[], place: Place): Marku
   return html`<details><summary class="cells">${renderStart(first)}<span class="cut">${text}</span></summary><ol class="rows">${run.map(line => html`<li>${renderLine(line, place)}</li>`)}</ol></details>`
 }
 
-/** The first cells of a line. */
 function renderStart({ level, start }: LogLine): Markup {
   return html`<span class="number">${alignNumber(start)}</span>${renderBadge(levelName(level), levelTone(level))}`
 }

@@ -97,7 +97,6 @@ interface Moment {
   isStart: boolean
 }
 
-/** All moments of a request, in order. */
 function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }: Timed): Moment[] {
   const moments: Moment[] = []
   /** Adds the start and end of a period, cut to the request. One that takes no time has none. */
@@ -130,7 +129,6 @@ function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }
   return moments.sort((one, other) => one.time - other.time)
 }
 
-/** The spans that run at a moment. */
 class RunningSpans {
   /** How many operations of each kind run; without kinds of which none does. */
   readonly #operations = new Map<TimeKind, number>()
@@ -142,7 +140,6 @@ class RunningSpans {
   #blocks = 0
   #ownBlocks = 0
 
-  /** Starts or ends what starts or ends at a moment. */
   pass({ of, isStart }: Moment): void {
     if (of === null) return
     const { kind, what } = of
@@ -233,7 +230,6 @@ export function childrenOf(spans: readonly Span[]): Map<number | null, number[]>
   return children
 }
 
-/** The spans with these ids. */
 export function spansAt(spans: readonly Span[], ids: readonly number[]): Span[] {
   return ids.map(id => spans[id]).filter(span => span !== undefined)
 }
@@ -350,7 +346,6 @@ const views: Record<TimeKind, KindView> = {
   unaccounted: { label: 'Unaccounted', colour: 'unknown' },
 }
 
-/** How a kind of time is shown. */
 export function kindView(kind: TimeKind): KindView {
   return views[kind]
 }

@@ -179,7 +179,6 @@ function lostTime(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
 /** A driver that reads more rows than this blocks the event loop for long. */
 const rowsOfLongAnswer = 5000
 
-/** The query whose many rows were read meanwhile. */
 function longAnswer({ database }: Profile): Pick<Extract<Finding, { what: 'blocked' }>, 'location' | 'answer'> {
   const queries = database?.queries ?? []
   const [most] = queries.filter(({ blocked }) => blocked >= slowFrom).sort((a, b) => Number(b.rows) - Number(a.rows))

@@ -29,7 +29,6 @@ export function summarisePerformance(profile: Profile): Partial<ProfileSummary> 
   }
 }
 
-/** How many queries and calls failed, and errors were not caught, with the first error. */
 function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
   const failed = failedCalls(profile)
   const [first] = failed

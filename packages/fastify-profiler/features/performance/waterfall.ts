@@ -145,7 +145,6 @@ export function waterfallRows(
   ])
 }
 
-/** Sorts groups of lines by the start of their first. */
 function inOrder(groups: ReadonlyArray<readonly WaterfallRow[]>): WaterfallRow[] {
   return groups.toSorted(([one], [other]) => (one?.start ?? 0) - (other?.start ?? 0)).flat()
 }
@@ -296,7 +295,6 @@ function renderOrigin({ location, plugin }: Span, context: TimedContext): Markup
 
 const outcomeTones = { continued: 'neutral', replied: 'good', threw: 'error', unfinished: 'warning' } as const
 
-/** The badge of a span's outcome. */
 export function outcomeBadge({ outcome }: Span): { badge: string; tone: Tone } {
   return { badge: outcome, tone: outcomeTones[outcome] }
 }

@@ -102,7 +102,6 @@ interface ListScale {
   isSized: boolean
 }
 
-/** The kilobytes of some answers; a dash if one of them is unknown. */
 function kilobytes(queries: ReadonlyArray<{ bytes?: number | undefined }>): string {
   const sum = queries.reduce((total, { bytes = NaN }) => total + bytes, 0)
   return sum >= 0 ? formatNumber(sum / 1000) : '–'

@@ -256,7 +256,6 @@ function maskRepetition(repetition: Repetition, mask: Mask): Repetition {
   return { ...repetition, ...masked }
 }
 
-/** The text of an error, with the secrets it may quote masked. */
 function errorText(error: unknown, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, masked)), textOf(error))
 }

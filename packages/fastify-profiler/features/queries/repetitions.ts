@@ -110,7 +110,6 @@ interface LastResult {
 export class Repetitions {
   /** By statement without values. Queries of one shape share their caller, too. */
   readonly #shapes = new Map<string, Shape[]>()
-  /** By statement and values. */
   readonly #reads = new Map<string, Shape>()
   /** How often each statement without values was asked. */
   readonly #asked = new Map<string, number>()

@@ -21,7 +21,6 @@ function bodyBlock({ body, contentType }: RequestRecord): Block {
   return { source: valueText(body, 2), language: 'json' }
 }
 
-/** The parts of a multipart form, with the names, types and sizes of its files. */
 function partsTable(entries: Entries): Block {
   return {
     title: 'Body',
@@ -50,7 +49,6 @@ interface Data {
 
 type Entries = ReadonlyArray<readonly [name: string, value: Json]>
 
-/** Names with the values that were recorded. */
 function recorded(title: string, entries: Entries): Block {
   return { title, pairs: entries.map(([name, value]) => [name, { value }]) }
 }

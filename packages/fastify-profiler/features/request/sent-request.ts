@@ -29,7 +29,6 @@ function headerText([name, value]: HeaderLine): string {
   return value === '' ? `${name};` : `${name}: ${value}`
 }
 
-/** The body as it may have been sent; null if it is not known. */
 function bodyText({ request }: Profile): string | null {
   const body = sentBody(request)
   if (body === null || body.form === 'multipart') return null

@@ -70,7 +70,6 @@ interface Candidate {
   reason: NearMiss['reason']
 }
 
-/** Finds the routes that a request nearly matched. */
 class SimilarRoutes {
   readonly #known: KnownRoutes
   readonly #router: FindMyWay.Instance<HTTPVersion.V1>
@@ -101,7 +100,6 @@ class SimilarRoutes {
     return [...misses.values()].slice(0, nearMissesShown)
   }
 
-  /** Adds the routes that are new to the router. */
   #learn(): void {
     for (const { route } of this.#known.all.slice(this.#learned)) {
       this.#routeOf.set(route, route)

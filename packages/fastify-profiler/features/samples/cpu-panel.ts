@@ -16,7 +16,7 @@ import {
   renderClock,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { resolveLocation, type SourceTexts } from '../exceptions/source-excerpt.ts'
+import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { findProfile, missingProfile, refusal } from '../home/question.ts'
 import { percent } from '../performance/waterfall.ts'
@@ -41,7 +41,6 @@ const rowHeight = 20
 /** A narrower cell has no room for a name. */
 const namedFrom = 0.02
 
-/** What a function is called. */
 function functionName(name: string): string {
   return name === '' ? '(anonymous)' : name
 }
@@ -51,9 +50,8 @@ function functionName(name: string): string {
  * @param zoom where a cell leads, up to its number; null in a file
  */
 function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string, zoom: string | null): Markup {
-  const files: SourceTexts = new Map()
   return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
-<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root, files), zoom && `${zoom}${number}`))}
+<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root), zoom && `${zoom}${number}`))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
 }
@@ -67,16 +65,15 @@ function renderCell({ call, row, share, start }: CallCell, place: string, zoomed
   return html`<a href="${zoomed}" aria-label="${name} ${place} ${formatShare(share, 1)}">${cell}</a>`
 }
 
-function placeOf({ kind, location }: CallNode, root: string, files: SourceTexts): string {
+function placeOf({ kind, location }: CallNode, root: string): string {
   if (location === null) return ''
-  return lineText(kind === 'own' ? resolveLocation(location, files) : location, root)
+  return lineText(kind === 'own' ? resolveLocation(location) : location, root)
 }
 
 const longestLine = 160
 
 type Measured = Pick<Samples, 'kind' | 'total'>
 
-/** Functions with their line, amount and share. */
 function functionTable(title: string, uses: readonly FunctionUse[], { kind, total }: Measured): Block {
   return {
     title,
@@ -102,7 +99,6 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
   }
 }
 
-/** How to have a request sampled: by a header, or by a button for the next request to this route. */
 function sampleForms({ base, isFile, profile }: ViewContext): Block | null {
   if (isFile === true) return null
   const { method, routing, token } = profile
@@ -175,7 +171,6 @@ ${icicle}</section>`,
   }
 }
 
-/** The largest part in one sentence. */
 function headline(samples: Samples, root: string): string {
   const { hot, kind, total } = samples
   const [first] = hot

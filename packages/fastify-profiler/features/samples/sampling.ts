@@ -31,7 +31,6 @@ function startSampler(kind: SampleKind): () => RawSamples {
   return () => samplesIn(askInspector('Profiler.stop'))
 }
 
-/** Whether a value has the form of samples. */
 export function isRawSamples(value: unknown): value is RawSamples {
   return isObject(value) && ('nodes' in value || 'head' in value)
 }
@@ -74,14 +73,12 @@ const armedFor = 5 * 60_000
 
 const othersKept = 20
 
-/** What the next request to a route is sampled for. */
 interface Armed {
   kind: SampleKind
   /** Milliseconds since 1970. */
   until: number
 }
 
-/** The armed routes of this process. */
 const armed = new Map<string, Armed>()
 
 /** What is sampled, and how to end it. One request at a time, since samples are those of the whole thread. */

@@ -76,7 +76,6 @@ type TrackEntry = readonly [name: string, colour: string, start: number, duratio
 /** Colours of the Performance panel, by kind of time. */
 const colours: Partial<Record<string, string>> = { hook: 'primary', handler: 'secondary', sql: 'tertiary' }
 
-/** The longest spans of a request, in order, and its duration. */
 function serverTrack({ duration, spans }: Profile): { duration: number; entries: TrackEntry[] } {
   const longest = spans
     .map((span): TrackEntry => [
@@ -90,7 +89,6 @@ function serverTrack({ duration, spans }: Profile): { duration: number; entries:
   return { duration, entries: longest.sort(([, , one], [, , other]) => one - other) }
 }
 
-/** A toolbar item and the panel it links to. */
 interface ToolbarEntry extends ToolbarItem {
   panel: string
 }
@@ -153,7 +151,6 @@ export function renderToolbar(context: ViewContext, panels: readonly AnyPanel[],
   return html`<script src="${assetUrl(base, 'toolbar.js')}" integrity="${toolbarHash}" data-profiler="${asciiJson(data)}"></script>`
 }
 
-/** Adds the toolbar to a page. */
 export function addToolbar({ raw, response }: Exchange, { panels, view }: Diagnosis): Replace | null {
   const { statusCode } = response
   // The client assembles partial content from several responses.

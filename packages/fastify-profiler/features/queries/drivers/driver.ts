@@ -79,6 +79,17 @@ export function replaceMethod(owner: unknown, name: string, replace: (method: An
   Reflect.defineProperty(holder, name, { ...Object.getOwnPropertyDescriptor(holder, name), value: replacement })
 }
 
+/** Makes a method that tells of its calls before it makes them. What is told may change the arguments. */
+export function toldMethod(
+  method: AnyFunction,
+  tell: (self: object, args: unknown[], below: AnyFunction) => void,
+): AnyFunction {
+  return function told(this: object, ...args: unknown[]): unknown {
+    driverBoundary.guard(() => tell(this, args, told), undefined)
+    return Reflect.apply(method, this, args)
+  }
+}
+
 /** The prototype of a class that a module exports under this name; null if there is none. */
 export function prototypeOf(exports: unknown, name: string): object | null {
   const exported: unknown = propertyOf(exports, name)
@@ -112,7 +123,6 @@ export function whenSet(
   Reflect.defineProperty(prototype, name, { configurable: true, get: () => undefined, set })
 }
 
-/** How a method of a library sends a query. */
 interface Sending {
   /** Reads the query from the method's arguments. @returns null for a call that sends none */
   read(args: readonly unknown[], self: object): AskedQuery | null

@@ -7,6 +7,7 @@ import {
   outsideRequests,
   replaceMethod,
   tarnCounts,
+  toldMethod,
   watchedConnect,
   watchedMethod,
 } from './driver.ts'
@@ -19,7 +20,10 @@ export const knexDriver: Driver = {
     if (prototype === null) return
     if ('queryBuilder' in prototype && 'runner' in prototype) {
       for (const name of ['queryBuilder', 'raw', 'schemaBuilder']) replaceMethod(prototype, name, watchedMake)
-      replaceMethod(prototype, 'runner', watchedRun)
+      // A copy of a query is not made by the client. The line that sends it is known if it calls `then` itself.
+      replaceMethod(prototype, 'runner', run =>
+        toldMethod(run, (_client, [builder], below) => rememberBuilder(builder, below)),
+      )
       replaceMethod(prototype, 'acquireConnection', acquire => watchedConnect(acquire, tarnCounts))
       // It asks each new connection for its version, within the wait of a request.
       replaceMethod(prototype, 'acquireRawConnection', outsideRequests)
@@ -35,14 +39,6 @@ function watchedMake(make: AnyFunction): AnyFunction {
     const builder: unknown = Reflect.apply(make, this, args)
     rememberBuilder(builder, remembered)
     return builder
-  }
-}
-
-/** A copy of a query is not made by the client. The line that sends it is known if it calls `then` itself. */
-function watchedRun(run: AnyFunction): AnyFunction {
-  return function remembered(this: object, ...args: unknown[]): unknown {
-    rememberBuilder(args[0], remembered)
-    return Reflect.apply(run, this, args)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { ExplainClient } from '../../../core/feature.ts'
-import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import {
@@ -10,6 +10,7 @@ import {
   numberIn,
   rememberServer,
   replaceMethod,
+  toldMethod,
   watchedConnect,
   watchedMethod,
 } from './driver.ts'
@@ -38,23 +39,17 @@ export const mysql2Driver: Driver = {
     replaceMethod(prototype, 'query', query => watchedMethod(query, sending))
     replaceMethod(prototype, 'execute', execute => watchedMethod(execute, sending))
     if (isPool) replaceMethod(prototype, 'getConnection', connect => watchedConnect(connect, countsOf))
-    else replaceMethod(prototype, 'prepare', watchedPrepare)
+    else replaceMethod(prototype, 'prepare', prepare => toldMethod(prepare, watchStatement))
   },
 }
 
 /** The class of statements is exported nowhere, so that it is patched when the first is prepared. */
-function watchedPrepare(prepare: AnyFunction): AnyFunction {
-  return function watched(this: object, ...args: unknown[]): unknown {
-    const done = args[1]
-    if (isFunction(done)) {
-      args[1] = function (this: unknown, ...results: unknown[]): unknown {
-        replaceMethod(results[1], 'execute', execute => watchedMethod(execute, executing))
-        const answer: unknown = Reflect.apply(done, this, results)
-        return answer
-      }
-    }
-    return Reflect.apply(prepare, this, args)
-  }
+function watchStatement(_connection: object, args: unknown[]): void {
+  const done = args[1]
+  if (!isFunction(done)) return
+  args[1] = toldMethod(done, (_, [, statement]) =>
+    replaceMethod(statement, 'execute', execute => watchedMethod(execute, executing)),
+  )
 }
 
 const executing = {

@@ -2,12 +2,11 @@ import { executionAsyncResource } from 'node:async_hooks'
 import { Stream } from 'node:stream'
 import { dirname, join } from 'node:path'
 import { type AnyFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
-import { driverBoundary } from '../../../core/guard.ts'
 import type { Location } from '../../../core/profile.ts'
 import { currentRecorder } from '../../../core/watch/current-recorder.ts'
 import { beginQuery, type QueryCall, senderInRequest } from '../queries.ts'
 import type { AskedQuery, Sender } from '../recorded-queries.ts'
-import { type Driver, hear, numberIn, prototypeOf, replaceMethod, whenSet } from './driver.ts'
+import { type Driver, hear, numberIn, prototypeOf, replaceMethod, toldMethod, whenSet } from './driver.ts'
 
 /**
  * postgres.js. A query is a promise: its constructor knows the caller, `handle` that it is awaited, and the connection
@@ -19,7 +18,7 @@ export const postgresDriver: Driver = {
     const prototype = prototypeOf(exports, 'Query')
     whenSet(prototype, 'handler', rememberSender)
     whenSet(prototype, 'parameters', send)
-    replaceMethod(prototype, 'handle', watchedHandle)
+    replaceMethod(prototype, 'handle', handle => toldMethod(handle, follow))
   },
   moduleFiles: file => [join(dirname(file), '..', '..', 'src', 'query.js')],
 }
@@ -39,14 +38,8 @@ function askedBy(query: object): AskedQuery {
   return { system: 'postgresql', statement, parameters: [], sender: senders.get(query) }
 }
 
-function watchedHandle(handle: AnyFunction): AnyFunction {
-  return function watched(this: object, ...args: unknown[]): unknown {
-    if (currentRecorder() !== undefined) driverBoundary.guard(() => follow(this, watched), undefined)
-    return Reflect.apply(handle, this, args)
-  }
-}
-
-function follow(query: object, below: AnyFunction): void {
+function follow(query: object, _args: readonly unknown[], below: AnyFunction): void {
+  if (currentRecorder() === undefined) return
   const call = calls.get(query) ?? begin(query, below)
   if (call === null) return
   calls.set(query, call)

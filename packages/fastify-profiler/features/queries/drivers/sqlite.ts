@@ -1,7 +1,7 @@
 import { type AnyFunction, isObject } from '../../../core/foreign-value.ts'
 import { beginQuery } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { classItself, type Driver, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
+import { classItself, type Driver, prototypeOf, replaceMethod, toldMethod, watchedMethod } from './driver.ts'
 
 /** better-sqlite3 and Node's own SQLite. Both answer at once, and prepare every statement by the same names. */
 export const sqliteDriver: Driver = {
@@ -47,7 +47,7 @@ const rowsOf: Record<string, (result: unknown) => number | null> = {
 }
 
 function watchStatements(owner: object | null): void {
-  replaceMethod(owner, 'bind', watchedBind)
+  replaceMethod(owner, 'bind', bind => toldMethod(bind, (statement, values) => bound.set(statement, values)))
   for (const [name, rowsIn] of Object.entries(rowsOf)) {
     replaceMethod(owner, name, method => watchedMethod(method, { read: readStatement, rowsIn }))
   }
@@ -55,13 +55,6 @@ function watchStatements(owner: object | null): void {
 
 /** The values that were bound to a statement for good. */
 const bound = new WeakMap<object, readonly unknown[]>()
-
-function watchedBind(bind: AnyFunction): AnyFunction {
-  return function watched(this: object, ...values: unknown[]): unknown {
-    bound.set(this, values)
-    return Reflect.apply(bind, this, values)
-  }
-}
 
 function readText([sql]: readonly unknown[], database: object): AskedQuery | null {
   return typeof sql === 'string' ? { system: 'sqlite', statement: sql, parameters: [], connection: database } : null

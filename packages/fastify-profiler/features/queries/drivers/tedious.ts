@@ -1,4 +1,4 @@
-import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
+import { isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import {
   type Driver,
@@ -6,6 +6,7 @@ import {
   prototypeOf,
   replaceMethod,
   tarnCounts,
+  toldMethod,
   watchedConnect,
   watchedMethod,
 } from './driver.ts'
@@ -32,7 +33,7 @@ export const tediousDriver: Driver = {
     watch(request, '_query', ([text], self) => asked(String(text), valuesIn(self), self))
     watch(request, '_execute', ([name], self) => readProcedure(String(name), self))
     watch(request, '_bulk', ([table]) => asked(requests.execBulkLoad + String(propertyOf(table, 'path'))))
-    replaceMethod(request, '_setCurrentRequest', watchedCurrent)
+    replaceMethod(request, '_setCurrentRequest', set => toldMethod(set, passAsked))
     replaceMethod(pool, 'acquire', acquire => watchedConnect(acquire, tarnCounts))
     // Its pool asks each connection whether it is alive.
     for (const name of ['_acquire', 'release']) replaceMethod(pool, name, outsideRequests)
@@ -88,13 +89,10 @@ function readProcedure(name: string, request: object): AskedQuery {
 /** What requests of mssql ask for, and so do those of tedious that they make: their text may be another. */
 const askedBy = new WeakMap<object, AskedQuery>()
 
-function watchedCurrent(set: AnyFunction): AnyFunction {
-  return function remembered(this: object, ...args: unknown[]): unknown {
-    const known = askedBy.get(this)
-    if (known !== undefined && isObject(args[0])) askedBy.set(args[0], known)
-    askedBy.delete(this)
-    return Reflect.apply(set, this, args)
-  }
+function passAsked(request: object, [current]: readonly unknown[]): void {
+  const known = askedBy.get(request)
+  if (known !== undefined && isObject(current)) askedBy.set(current, known)
+  askedBy.delete(request)
 }
 
 function asked(statement: string, parameters: readonly unknown[] = [], request?: object): AskedQuery {
