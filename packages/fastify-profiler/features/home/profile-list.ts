@@ -17,6 +17,8 @@ export interface ListOptions {
   panel?: string | undefined
   /** How many requests a row stands for, by token. */
   polls?: SearchResult['polls']
+  /** The median duration of routes with several requests, by method and pattern. */
+  medians?: ReadonlyMap<string, number>
   /** Whether new requests are added as they happen. */
   isLive?: boolean
   /** The search that the columns sort; null if they do not. */
@@ -71,6 +73,7 @@ export function originsOf(labels: readonly string[]): Origin[] {
   ]
 }
 
+/** A column's heading, which sorts by it. */
 function sortable(label: string, order: SortOrder | null, { base, criteria, panel }: ListOptions): Markup {
   const className = order === 'duration' || order === null ? 'number' : 'number only-wide'
   if (criteria == null) return html`<th scope="col" class="${className}">${label}</th>`
@@ -87,6 +90,7 @@ export function searchUrl(base: string, criteria: SearchCriteria, page: number, 
   return `${base}/search${parts.length > 0 ? `?${parts.join('&')}` : ''}`
 }
 
+/** What can be done with two requests of a list. */
 function pairOf() {
   return features.find(({ pair }) => pair !== undefined)?.pair
 }
@@ -94,6 +98,7 @@ function pairOf() {
 const pairForm = 'pair'
 const longestName = 80
 
+/** The box that chooses a request. */
 function renderTick({ duration, method, token, url }: ProfileSummary): Content {
   const pair = pairOf()
   if (pair === undefined) return null
@@ -101,29 +106,38 @@ function renderTick({ duration, method, token, url }: ProfileSummary): Content {
   return html`<input type="checkbox" form="${pairForm}" name="request" value="${token}" data-what="${name}" aria-label="${pair.label} ${name}" autocomplete="off">`
 }
 
+/** The form below a list for two ticked requests. */
 function renderTray(base: string): Content {
   const pair = pairOf()
   if (pair === undefined) return null
   return html`<form class="tray row only-wide" id="${pairForm}" action="${base}/${pair.path}" aria-label="${pair.label} two requests"><b class="chosen cut" aria-live="polite">Tick two requests</b><button>${pair.label}</button><button type="button" class="clear" hidden>Clear</button></form>`
 }
 
+/** One row of the list. */
 export function renderProfileRow(profile: ProfileSummary, origins: readonly Origin[], options: ListOptions): Markup {
   const { duration, method, queries, repeated, size, status, time, times, token, url } = profile
   const polls = options.polls?.[token] ?? null
   const tone = statusTone(status)
   return html`
-<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowRequestFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), Math.max(duration, slowRequestFrom), 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count.toLocaleString('en')}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowRequestFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), Math.max(duration, slowRequestFrom), 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count.toLocaleString('en')}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
 }
 
-function renderNotes(profile: ProfileSummary, polls: number | null, base: string): Content {
-  const { exception, failures, logErrors, method, outcome, repeated, repeatedWrites, route, status, url } = profile
+/** A request takes remarkably long from this many times the median of its route on. */
+const slowerFrom = 3
+
+/** What is worth knowing about a request beside its URL. */
+function renderNotes(profile: ProfileSummary, polls: number | null, { base, medians }: ListOptions): Content {
+  const { duration, exception, failures, logErrors, method, outcome, repeated, repeatedWrites, route, status, url } =
+    profile
   const said = outcomeText(outcome)
   const tone = statusTone(status)
+  const times = Math.round(duration / (medians?.get(`${method} ${route}`) ?? Infinity))
   return [
     polls !== null &&
       html`<a href="${base}/search?method=${urlPart(method)}&amp;url=${urlPart(url)}">${count(polls, 'request')} at regular intervals</a> `,
     exception !== null && html`<span class="${tone}">${exception}</span> `,
     exception === null && status === 404 && route === null && html`<span class="muted">no route</span> `,
+    times >= slowerFrom && html`<span class="muted">${times} × slower than its median</span> `,
     said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
     repeated > 0 &&
       html`<span class="warning">${repeatedWrites === true ? `${repeated.toLocaleString('en')} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,

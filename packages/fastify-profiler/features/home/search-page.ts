@@ -73,6 +73,7 @@ function range(legend: string, name: string, attributes: Markup, from: Content, 
 /** Requests on the home page. */
 const newestShown = 10
 
+/** What the home page shows around the list. */
 interface HomeOverview {
   overview: Overview
   period: Period
@@ -103,11 +104,19 @@ export function renderSearchPage(
     main: html`${hatchPattern}${hasOverview && renderTroubles(home.overview, home.period, base, home.place)}<section aria-labelledby="requests"><div class="head">${hasOverview ? html`<h2 id="requests">${title}</h2>` : html`<h1 id="requests">${title}</h1>`}${!isSearch(criteria) && html`<span class="count">${total.toLocaleString('en')}</span>`}${home !== null && renderLiveControls(options)}${renderShortcuts(options)}</div>
 ${renderProblems(problems)}
 ${renderSearchBox(criteria, options)}
-${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, polls: result.polls, isLive: home !== null })}
+${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, medians: mediansOf(home), polls: result.polls, isLive: home !== null })}
 ${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All requests</a></p>`}</section>
 ${hasOverview && renderTables(home.overview, base, home.place)}`,
     footer: html`<p>${profiles.length > 0 && `Amber: ${slowRequestFrom} ms or more, or one query repeated in a loop.`}${hasOverview && ' Queries of a route: the median count.'}</p>`,
   })
+}
+
+/** Requests of a route from which on their median tells something. */
+const mediansFrom = 5
+
+function mediansOf(home: HomeOverview | null): Map<string, number> {
+  const routes = home?.overview.routes.filter(({ count }) => count >= mediansFrom) ?? []
+  return new Map(routes.map(({ method, p50, route }) => [`${method} ${route}`, p50]))
 }
 
 /** One box that understands fields and words; the fields of their own are folded. */
@@ -122,6 +131,7 @@ function renderLiveControls({ base }: SearchBarOptions): Markup {
   return html`<span class="live good" hidden>Live</span><button type="button" class="pause" hidden>Pause</button><a class="chip fresh" href="${base}/">Reload</a>`
 }
 
+/** Links to frequent searches. */
 function renderShortcuts({ base }: SearchBarOptions): Markup {
   return html`<nav class="right chips" aria-label="Frequent searches"><a class="chip" href="${base}/">All</a><a class="chip" href="${base}/search?status=%3E%3D500">Failed</a><a class="chip" href="${base}/search?status=4xx">Refused</a><a class="chip" href="${base}/search?durationFrom=${slowRequestFrom}">Over ${slowRequestFrom} ms</a></nav>`
 }
@@ -136,6 +146,7 @@ function renderPaging({ criteria, page, pages }: SearchResult, { base, panel }: 
 /** Bytes of a text in a list. The profile has it in full. */
 const longestCell = 120
 
+/** The results of a search as a table. */
 export function renderSearchMarkdown({ problems, profiles, total, page, pages }: SearchResult, base: string): string {
   return (
     blocks(
@@ -169,6 +180,7 @@ export function searchOf(request: FastifyRequest, { labels, panels }: PageSource
   return readSearch(queryOf(request), { labels, panels: panels.map(({ name }) => name) })
 }
 
+/** The search form of a page that shows a search. */
 export function searchBarOptions({ panel }: Search, { base, labels, root }: PageSources): SearchBarOptions {
   return { base, root, labels, ...(panel !== null && { panel }) }
 }

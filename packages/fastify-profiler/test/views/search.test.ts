@@ -165,3 +165,11 @@ t.test('URLs are decoded for reading, unless that would change, hide or rearrang
     t.equal(readableUrl(url), read)
   }
 })
+
+t.test('the home page says how many times slower than the median of its route a request was', async t => {
+  const usual = Array.from({ length: 5 }, () => summary(profile({ duration: 10 })))
+  const profiles = [summary(profile({ duration: 90 })), ...usual]
+  const home = { overview: overviewOf(profiles, 0), period: 'all', place: noPlace } as const
+  const page = renderSearchPage(result({ profiles }), options, home)
+  t.same(page.match(/\d+ × slower than its median/g), ['9 × slower than its median'])
+})
