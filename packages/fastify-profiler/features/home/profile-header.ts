@@ -156,19 +156,7 @@ export function droppedTexts({ dropped }: Profile): string[] {
   return dropped.map(({ count, what, why }) => `${what}: ${count.toLocaleString('en')} left out. ${why}`)
 }
 
-const mediaTypes: Record<string, string> = {
-  'text/html': 'HTML',
-  'text/plain': 'text',
-  'text/css': 'CSS',
-  'text/javascript': 'JavaScript',
-  'text/event-stream': 'event stream',
-  'application/json': 'JSON',
-  'application/problem+json': 'JSON',
-  'application/octet-stream': 'binary',
-}
-
-/** A content type in a word: HTML, JSON, png. */
+/** A content type in a word: html, json, png. */
 export function mediaTypeName(contentType: string): string {
-  const type = contentType.replace(/;.*/s, '').trim().toLowerCase()
-  return mediaTypes[type] ?? type.slice(type.indexOf('/') + 1)
+  return contentType.replace(/;.*/s, '').replace(/^.*\//s, '').trim().toLowerCase()
 }

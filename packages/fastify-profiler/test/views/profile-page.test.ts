@@ -36,7 +36,7 @@ const [miss, , other] = notFoundProfile().routing.nearMisses as [NearMiss, NearM
 t.test('the header says what was asked, how it ended, and what matters about it', async t => {
   t.match(
     text(page('request', { time: Date.UTC(2026, 10, 21, 1, 11, 7, 482) })),
-    /200 GET \/museums\/7 \?lang=fr&amp;page=2 .*Time 24\.6 ms Logs 1 warning Queries 2 · 3\.40 ms HTTP 1 · 5\.50 ms Response HTML, 5\.12 kB License Louvre When \d+ d ago 2026-11-21 01:11:07 UTC Token k3Jx9PzQ4wTn/,
+    /200 GET \/museums\/7 \?lang=fr&amp;page=2 .*Time 24\.6 ms Logs 1 warning Queries 2 · 3\.40 ms HTTP 1 · 5\.50 ms Response html, 5\.12 kB License Louvre When \d+ d ago 2026-11-21 01:11:07 UTC Token k3Jx9PzQ4wTn/,
   )
   const unknown = { ...response, bodySize: null, contentType: null }
   t.match(text(page('request', { response: unknown })), 'Response unknown')
