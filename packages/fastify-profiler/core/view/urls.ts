@@ -31,7 +31,8 @@ export function searchQuery({ labels, page: _, timeFrom, timeTo, ...fields }: Se
   return query.toString()
 }
 
-function isoTime(time: number | undefined): string {
+/** A time as ISO 8601 has it; empty for none. */
+export function isoTime(time: number | undefined): string {
   const date = new Date(time ?? NaN)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }
