@@ -43,7 +43,7 @@ interface ProfileStoreOptions {
   completions?: ReadonlyArray<(profile: Profile, directory: StoreDirectory) => Partial<Profile>>
 }
 
-/** The tokens of the profiles before and after another. */
+/** The tokens of the profiles before and after another; null at either end. */
 export interface Neighbours {
   previous: string | null
   next: string | null

@@ -161,7 +161,7 @@ export function keepBoot(sources: PageSources): RunningFeature {
     if (isOver) return
     boundary.guard(() => {
       const boot = describeBoot(start, isGivenUp, sources)
-      store.tryToWrite(() => writeBoot(store.directory, boot))
+      store.tryToWrite(() => store.directory.replace(bootFile, JSON.stringify(boot)))
       if (boot.state === 'stuck') tell(stuckSentence(boot, root))
       if (boot.state === 'ready') isOver = true
     }, undefined)
@@ -215,12 +215,7 @@ export interface BootFailure {
 
 const bootFile = 'boot.json'
 
-/** Stores the newest start of the applications that share a directory. Throws errors of the file system. */
-export function writeBoot(directory: StoreDirectory, boot: Boot): void {
-  directory.replace(bootFile, JSON.stringify(boot))
-}
-
-/** Null if there is none, or if it cannot be read. */
+/** The newest start of the applications that share a directory; null if there is none, or if it cannot be read. */
 export function readBoot(directory: StoreDirectory): Boot | null {
   return attempt(() => {
     const boot: unknown = JSON.parse(readFileSync(directory.pathOf(bootFile), 'utf8'))

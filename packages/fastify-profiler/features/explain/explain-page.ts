@@ -14,7 +14,7 @@ import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderTrack } from '../performance/waterfall.ts'
 import { answerText, callText, findProfile, missingProfile, refusal, sectionFrom } from '../home/question.ts'
 import { canExplain, canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
-import { NoPlan, type ShownNode } from './plan.ts'
+import { childrenOf, NoPlan, type ShownNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
 function explainUrl(base: string, token: string, number: number | string): string {
@@ -112,10 +112,9 @@ const deepestStep = 30
 
 /** The time of each step without those below it. */
 function ownTimes(nodes: readonly ShownNode[]): number[] {
-  return nodes.map(({ depth, time }, index) => {
-    const next = nodes.findIndex((other, at) => at > index && other.depth <= depth)
-    const below = nodes.slice(index + 1, next === -1 ? undefined : next).filter(other => other.depth === depth + 1)
-    return Math.max(0, (time ?? 0) - below.reduce((sum, { time }) => sum + (time ?? 0), 0))
+  return nodes.map(node => {
+    const below = childrenOf(nodes, node).reduce((sum, { time }) => sum + (time ?? 0), 0)
+    return Math.max(0, (node.time ?? 0) - below)
   })
 }
 

@@ -92,7 +92,7 @@ function shareOfWorkers(workers: number): number {
 }
 
 /** The steps right below one. */
-export function childrenOf(nodes: readonly PlanNode[], parent: PlanNode): PlanNode[] {
+export function childrenOf<Node extends Pick<PlanNode, 'depth'>>(nodes: readonly Node[], parent: Node): Node[] {
   const after = nodes.slice(nodes.indexOf(parent) + 1)
   const end = after.findIndex(({ depth }) => depth <= parent.depth)
   return after.slice(0, end === -1 ? undefined : end).filter(({ depth }) => depth === parent.depth + 1)

@@ -218,11 +218,10 @@ function homeOf({ criteria, period }: Search, { editorUrl, root, store }: PageSo
 export function searchRoutes(app: FastifyInstance, sources: PageSources): void {
   const { base, labels } = sources
 
-  app.get(base, showRequests)
-  app.get(`${base}/search`, showRequests)
-
-  async function showRequests(request: FastifyRequest, reply: FastifyReply) {
-    return showSearch(request, reply, sources)
+  for (const path of [base, `${base}/search`]) {
+    app.get(path, async function showRequests(request, reply) {
+      return showSearch(request, reply, sources)
+    })
   }
 
   app.get(`${base}/search_bar`, async function showSearchBar(request, reply) {

@@ -35,7 +35,7 @@ export function timeCard(profile: Profile): ToolbarCard {
   }
 }
 
-type Times = ReadonlyArray<readonly [kind: TimeKind, time: number]>
+export type Times = ReadonlyArray<readonly [kind: TimeKind, time: number]>
 
 /** Smaller shares are not written beside their number. */
 const smallestShare = 0.1
