@@ -12,7 +12,6 @@ export function readableUrl(url: string): string {
   return url.replace(/(?:%[\da-f]{2})+/gi, run => attempt(() => decodeURIComponent(run).replace(escaped, urlPart), run))
 }
 
-/** The URL of a profile, with a panel open if one is given. */
 export function profileUrl(base: string, token: string, panel?: string): string {
   return `${base}/${urlPart(token)}${panel === undefined ? '' : `?panel=${urlPart(panel)}`}`
 }

@@ -149,9 +149,7 @@ interface Reply {
 }
 
 interface Answering {
-  /** Answers a question. */
   ask: (question: Question, given: unknown) => Promise<Answer>
-  /** Reports a failure of the profiler. */
   complain: (error: unknown) => void
 }
 

@@ -121,7 +121,6 @@ export function unfinishedSteps({ spans }: Boot): Span[] {
   return spans.filter((span, id) => isOpen(span) && !spans.some(child => child.parent === id && isOpen(child)))
 }
 
-/** What a plugin that has not ended waits for. */
 export function waitText({ spans }: Boot, step: Span): string {
   const id = spans.indexOf(step)
   const open = spans.filter(span => span.parent === id && isOperation(span) && span.outcome === 'unfinished')
@@ -134,7 +133,6 @@ export function waitText({ spans }: Boot, step: Span): string {
   return 'No query or request of it is open. It may still be loading: what else it waits for is not recorded.'
 }
 
-/** One line for each plugin that hangs. */
 export function stuckSentence(boot: Boot, root: string): string {
   return unfinishedSteps(boot)
     .map(step => {
@@ -180,7 +178,6 @@ export function keepBoot(sources: PageSources): RunningFeature {
   }
 }
 
-/** The version of the stored form. */
 export const bootVersion = 1
 
 /** The start of an application: plain data, bounded and masked. Times are milliseconds. */
@@ -198,7 +195,6 @@ export interface Boot {
   versions: Record<string, string>
   /** Plugins, onReady hooks, and what they did. `start` counts from when the application was made. */
   spans: Span[]
-  /** The errors of plugins and hooks. */
   failures: BootFailure[]
   /** Plugins that the bound left out, with all that they did. */
   dropped: number

@@ -159,7 +159,6 @@ function distanceText(milliseconds: number): string {
   return `${text} ${milliseconds < 0 ? 'earlier' : 'later'}`
 }
 
-/** The URL of the comparison of two requests. */
 export function comparisonUrl(base: string, a: string, b: string): string {
   return `${base}/compare/${urlPart(a)}/${urlPart(b)}`
 }
@@ -319,7 +318,6 @@ function logsSection({ logs }: Comparison): Block {
   }
 }
 
-/** The letter of one side. */
 export function renderSide(side: 'A' | 'B'): Markup {
   return html`<span class="badge neutral${side === 'B' && ' solid'}">${side}</span>`
 }

@@ -76,7 +76,6 @@ export type PairedTimes = Array<[kind: TimeKind, a: number, b: number]>
 
 type Times = Iterable<readonly [kind: TimeKind, time: number]>
 
-/** The times of both sides by kind. */
 export function pairTimes(a: Times, b: Times): PairedTimes {
   const [timesA, timesB] = [new Map(a), new Map(b)]
   const kinds = new Set([...timesA.keys(), ...timesB.keys()])

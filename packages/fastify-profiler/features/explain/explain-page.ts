@@ -21,7 +21,6 @@ function explainUrl(base: string, token: string, number: number | string): strin
   return `${base}/${urlPart(token)}/queries/${urlPart(String(number))}/explain`
 }
 
-/** A button that asks the database for the plan of a query. */
 export function explainButton(query: Query, number: number, { base, explains, profile }: ViewContext): Content {
   if (explains?.(query.system) !== true || !isExplainable(query)) return null
   return html`<form method="post" action="${explainUrl(base, profile.token, number)}"><button type="submit">Explain</button></form>`

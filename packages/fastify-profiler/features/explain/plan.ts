@@ -35,7 +35,6 @@ export interface PlanNode {
   spilled: number | null
 }
 
-/** What is shown of a step. */
 export type ShownNode = Pick<
   PlanNode,
   'type' | 'depth' | 'relation' | 'index' | 'filter' | 'expected' | 'actual' | 'time'

@@ -25,7 +25,6 @@ interface Durations {
   worst: number
 }
 
-/** The requests of one route. */
 export interface RouteOverview extends Durations {
   method: string
   /** Null for requests that no route matched. */

@@ -113,7 +113,6 @@ function responseText({ response: { bodySize, contentType } }: Profile): string 
   return parts.length === 0 ? 'unknown' : parts.join(', ')
 }
 
-/** What can be done with a profile. */
 export function renderProfileActions(
   profile: Profile,
   base: string,

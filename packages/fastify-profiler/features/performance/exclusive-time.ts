@@ -40,7 +40,6 @@ const kinds: Partial<Record<string, TimeKind>> = {
 /** Kinds of time in which nobody worked. They are shown after all others, in this order. */
 const idle: readonly TimeKind[] = ['waiting', 'blocked', 'unaccounted']
 
-/** The kind of time that a span stands for. */
 export function timeKindOf({ kind }: Pick<Span, 'kind'>): TimeKind {
   return kinds[kind] ?? 'other'
 }
@@ -337,7 +336,6 @@ export function kindView(kind: TimeKind): KindView {
   return views[kind]
 }
 
-/** The square that stands for a kind of time. */
 export function renderKind(kind: TimeKind): Markup {
   return html`<i class="kind ${views[kind].colour}"></i>`
 }
