@@ -79,14 +79,11 @@ export interface Terms {
 
 class InvalidOption extends Error {
   override readonly name = 'InvalidOption'
-  /** Its name, such as "storeBounds.bytes". */
-  readonly option: string
   /** The rest of the sentence that begins with the option's name. */
   readonly requirement: string
 
   constructor(option: string, requirement: string) {
     super(`The profiler's "${option}" ${requirement}`)
-    this.option = option
     this.requirement = requirement
   }
 }
@@ -302,10 +299,10 @@ function accessOf({
   isTrustedHost = () => false,
   trustedHosts = [],
 }: ProfilerOptions): ViewerAccess {
-  return new ViewerAccess({
-    allow: allowLoopback ? ['127.0.0.0/8', '::1', ...allow] : allow,
-    isTrustedHost: host => trustedHosts.includes(host) || isTrustedHost(host),
-  })
+  return new ViewerAccess(
+    allowLoopback ? ['127.0.0.0/8', '::1', ...allow] : allow,
+    host => trustedHosts.includes(host) || isTrustedHost(host),
+  )
 }
 
 export function storeOf({ directory, storeBounds }: ProfilerOptions, complain: Terms['complain']): ProfileStore {

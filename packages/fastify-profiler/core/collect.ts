@@ -347,7 +347,6 @@ export class Collector {
     this.#boundary = boundary
   }
 
-  /** Sets the key of the configuration for profiles from now on. */
   setConfiguration(key: string): void {
     this.#parts.configuration = key
   }

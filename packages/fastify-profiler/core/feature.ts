@@ -9,7 +9,7 @@ import type { RequestSecrets } from './mask/request-secrets.ts'
 import type { RequestTime } from './intervals.ts'
 import type { Exception, LogLine, Profile, Query, Unseen } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
-import type { ProfileStore } from './store/profile-store.ts'
+import type { Neighbours, ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
 import type { ProfileSummary, SearchCriteria } from './summary.ts'
 import type { Fact, Inline } from './view/block.ts'
@@ -84,12 +84,9 @@ export interface Sightings {
 }
 
 /** The requests that a profile leads to. */
-export interface RelatedProfiles {
+export interface RelatedProfiles extends Neighbours {
   /** The requests that it made with `inject`, and those that repeated it. */
   caused: readonly ProfileSummary[]
-  /** The tokens of its neighbours in time; null at either end. */
-  previous: string | null
-  next: string | null
   /** The token of the previous request of the same route; null if none is stored. */
   previousOfRoute: string | null
   sightings: Sightings | null

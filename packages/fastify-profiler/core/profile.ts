@@ -191,7 +191,6 @@ export interface Span {
   shared?: { count: number; time: number; waited: number }
 }
 
-/** A wait for a connection. */
 export interface ConnectionWait {
   start: number
   duration: number

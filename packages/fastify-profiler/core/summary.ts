@@ -103,7 +103,6 @@ export interface SearchCriteria {
   sql?: string
   /** A substring of one of the statements that took most time. */
   statement?: string
-  /** What failed in the request. */
   failed?: Failed
   /** Words, each a substring of the URL, the route, the exception, a label or the token. */
   text?: string

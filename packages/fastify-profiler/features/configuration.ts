@@ -66,7 +66,6 @@ export const configurationPanel: BuiltInPanel<string> = {
   },
 }
 
-/** The routes of the application. */
 export const routesQuestion: Question = {
   name: 'routes',
   title: 'Routes',

@@ -4,7 +4,6 @@ import t from 'tap'
 import type { DatabaseUse, Profile, Query } from '../core/profile.ts'
 import { ask, questions } from '../features/home/question.ts'
 import type { Answer, AskedSources } from '../core/feature.ts'
-import { writeBoot } from '../features/boot/boot-log.ts'
 import { storedSources } from '../features/command-line/asker.ts'
 import { makeFolder } from './folder.ts'
 import { storeProfiles } from './stores.ts'
@@ -177,15 +176,9 @@ t.test('the overview tells of a slow start, and boot of its plugins', async t =>
   const sources = sourcesOf([quick])
   t.match(await answerTo('boot', {}, sources), { failed: true, text: 'No start is stored.' })
   const plugin = span({ kind: 'plugin', name: 'database', duration: 4000 })
-  const boot = { version: 1 as const, token: 'boot' as const, time, before: 0, duration: 4200, state: 'ready' as const }
-  writeBoot(sources.store.directory, {
-    ...boot,
-    process: 1,
-    versions: {},
-    spans: [plugin],
-    failures: [],
-    dropped: 0,
-  })
+  const boot = { version: 1, token: 'boot', time, before: 0, duration: 4200, state: 'ready' }
+  const stored = { ...boot, process: 1, versions: {}, spans: [plugin], failures: [], dropped: 0 }
+  sources.store.directory.replace('boot.json', JSON.stringify(stored))
   const slow = 'Ready after 4,200 ms: "database" took 4,000 ms'
   t.match((await answerTo('overview', {}, sources)).text, `## The start\n\n\`\`\`data\n${slow}\n`)
   t.match((await answerTo('boot', {}, sources)).text, `# ${slow}\n`)

@@ -28,7 +28,6 @@ export function canBeFound({ length }: string): boolean {
   return length >= shortestSecret
 }
 
-/** Prepares secrets for searching; null if there are none. */
 export function knownSecrets(secrets: Iterable<string>): KnownSecrets | null {
   const starts = new Set<string>()
   const lengths = new Map<string, number>()

@@ -157,7 +157,6 @@ export class RequestSecrets {
     for (const part of spelled) this.#learn(part)
   }
 
-  /** Masks the known secrets in a text. */
   hide(text: string): string {
     const known = this.#current()
     const hidden = known === null ? text : hideKnown(text, known)

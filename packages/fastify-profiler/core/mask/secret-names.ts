@@ -21,7 +21,6 @@ const common = new RegExp(
   'i',
 )
 
-/** Whether a text consists of words only. */
 export function isWords(text: string): boolean {
   return words.test(text)
 }
@@ -158,7 +157,6 @@ export function needsValue(name: string): boolean {
   return kind === 'key' || kind === 'code' || kind === 'id'
 }
 
-/** Whether a field's value is a secret under its name. */
 export function isSensitiveField(name: string, value: string): boolean {
   switch (kindOf(name)) {
     case 'secret':

@@ -20,14 +20,12 @@ export class ProfileArchive {
     this.#store.flush()
   }
 
-  /** Finds a profile by its token, or the newest by "latest". */
   async find(token: string): Promise<Profile | null> {
     if (token === 'latest') await this.settled()
     const running = this.#open.list().find(({ recorder }) => recorder.token === token)
     return (await running?.stored) ?? this.#store.find(token)
   }
 
-  /** Searches the profiles, newest first. */
   async search(criteria: SearchCriteria): Promise<SearchResult> {
     await this.#written()
     return this.#store.search(criteria)

@@ -133,7 +133,6 @@ export class Segment {
     return added
   }
 
-  /** Reads the text of a profile. */
   read({ offset, length }: Entry): string {
     const descriptor = openSync(this.path, readable)
     try {

@@ -43,7 +43,7 @@ interface ProfileStoreOptions {
   completions?: ReadonlyArray<(profile: Profile, directory: StoreDirectory) => Partial<Profile>>
 }
 
-/** The tokens of the profiles before and after another. */
+/** The tokens of the profiles before and after another; null at either end. */
 export interface Neighbours {
   previous: string | null
   next: string | null
@@ -97,7 +97,6 @@ export class ProfileStore {
     this.#buffer.add(summary, profile)
   }
 
-  /** Writes the gathered profiles. */
   flush(): void {
     this.#buffer.flush()
   }
@@ -144,7 +143,6 @@ export class ProfileStore {
     return profile
   }
 
-  /** Searches the profiles, newest first. */
   search(criteria: SearchCriteria): SearchResult {
     return pageOf(criteria, this.summaries().filter(matcherOf(criteria)))
   }
@@ -173,7 +171,6 @@ export class ProfileStore {
     return this.#configurations.find(key)
   }
 
-  /** Finds the configuration that was stored last; null if there is none. */
   findNewestConfiguration(): Configuration | null {
     return this.#configurations.findNewest()
   }

@@ -117,7 +117,6 @@ interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
  */
 export type ProfileText = readonly [rest: string, spans: string, samples?: string]
 
-/** Separates the texts of a stored profile. */
 export const separator = '\t'
 
 /** Serialises a profile. Shortens it until it fits into `bytes`, and adds what was left out to `dropped`. */

@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../summary.ts'
 
 /** Fewer equal requests are not folded. */
@@ -15,19 +16,12 @@ interface FoldedPolls {
 
 /** Folds requests that a program repeats at regular intervals, such as health checks. @param found newest first */
 export function foldPolls(found: readonly ProfileSummary[]): FoldedPolls {
-  const series = new Map<string, ProfileSummary[]>()
-  for (const summary of found) {
-    const { exception, method, status, url } = summary
-    if (status === null || status >= 400 || exception !== null) continue
-    const key = `${status} ${method} ${url}`
-    const known = series.get(key)
-    if (known === undefined) series.set(key, [summary])
-    else known.push(summary)
-  }
+  const answered = found.filter(({ exception, status }) => status !== null && status < 400 && exception === null)
+  const series = groupBy(answered, ({ method, status, url }) => `${status} ${method} ${url}`)
   const folded = new Set<ProfileSummary>()
   const polls: Record<string, number> = {}
   for (const [newest, ...others] of series.values()) {
-    if (newest === undefined || !isRegular([newest, ...others])) continue
+    if (!isRegular([newest, ...others])) continue
     polls[newest.token] = others.length + 1
     for (const summary of others) folded.add(summary)
   }

@@ -296,7 +296,6 @@ export class LineBuffer {
     if (this.#timer === null || this.#size >= gatheredMost) this.flush()
   }
 
-  /** Writes the gathered lines. */
   flush(): void {
     if (this.#buffer === null || this.#lines.length === 0) return
     const began = performance.now()

@@ -41,7 +41,6 @@ export const assets = {
   'profiler.js': asset('text/javascript; charset=utf-8', readFile('core/view/assets/profiler.js')),
 } as const
 
-/** An asset of the core or of a feature. */
 export function findAsset(name: string): Asset | undefined {
   const lists: Array<Record<string, Asset> | undefined> = [assets, ...features.map(({ assets }) => assets)]
   return lists.find(list => list !== undefined && Object.hasOwn(list, name))?.[name]
@@ -180,7 +179,6 @@ interface Formats {
   markdown: () => string
 }
 
-/** Sends a page in the format that the client prefers. */
 export function sendFormats(request: FastifyRequest, reply: FastifyReply, page: Formats): FastifyReply {
   const form = preferredForm(request.raw)
   if (form === 'html') return reply.type('text/html; charset=utf-8').send(page.html())

@@ -1,4 +1,5 @@
 import { html, type Markup } from './html.ts'
+import { isoTime } from './urls.ts'
 
 const figureSpace = '\u2007'
 const pointSpace = '\u2008'
@@ -52,9 +53,8 @@ export function formatShare(part: number, whole: number): string {
 
 /** Formats a time in UTC, since server and reader may be in different time zones: 2026-11-21 01:11:07.482 UTC. */
 export function formatTime(time: number): string {
-  const date = new Date(time)
-  if (Number.isNaN(date.getTime())) return 'n/a'
-  return `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC`
+  const text = isoTime(time)
+  return text === '' ? 'n/a' : `${text.replace('T', ' ').replace('Z', '')} UTC`
 }
 
 /** Formats how long ago a time was: 40 s ago, 2 min ago, 3 h ago, 5 d ago. */
@@ -79,8 +79,7 @@ export function count(number: number, singular: string, plural = `${singular}s`)
 
 /** A time as its age; a script keeps the age current, and shows the reader's local time as a tooltip. */
 export function renderAge(time: number): Markup {
-  const text = formatTime(time)
-  return html`<time datetime="${isoOf(text)}" title="${text}" data-age>${formatAge(time, Date.now())}</time>`
+  return html`<time datetime="${isoTime(time)}" title="${formatTime(time)}" data-age>${formatAge(time, Date.now())}</time>`
 }
 
 /** A time with its clock, in UTC until a script shows the reader's local time. */
@@ -90,10 +89,5 @@ export function renderTime(time: number): Markup {
 
 /** A time without its age, for one that is still to come. */
 export function renderClock(time: number): Markup {
-  const text = formatTime(time)
-  return html`<time datetime="${isoOf(text)}" data-clock>${text.replace(/\.\d+/, '')}</time>`
-}
-
-function isoOf(text: string): string {
-  return text.replace(' UTC', 'Z').replace(' ', 'T')
+  return html`<time datetime="${isoTime(time)}" data-clock>${formatTime(time).replace(/\.\d+/, '')}</time>`
 }

@@ -12,7 +12,6 @@ export function readableUrl(url: string): string {
   return url.replace(/(?:%[\da-f]{2})+/gi, run => attempt(() => decodeURIComponent(run).replace(escaped, urlPart), run))
 }
 
-/** The URL of a profile, with a panel open if one is given. */
 export function profileUrl(base: string, token: string, panel?: string): string {
   return `${base}/${urlPart(token)}${panel === undefined ? '' : `?panel=${urlPart(panel)}`}`
 }
@@ -31,7 +30,8 @@ export function searchQuery({ labels, page: _, timeFrom, timeTo, ...fields }: Se
   return query.toString()
 }
 
-function isoTime(time: number | undefined): string {
+/** A time as ISO 8601 has it; empty for none. */
+export function isoTime(time: number | undefined): string {
   const date = new Date(time ?? NaN)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }

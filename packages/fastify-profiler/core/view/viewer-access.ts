@@ -4,12 +4,7 @@ import { attempt } from '../foreign-value.ts'
 import { hostName, requestHost } from '../request-target.ts'
 import type { Exchange } from '../watch/exchange.ts'
 
-interface AccessRules {
-  /** Addresses and networks ("10.0.0.0/8") that have access. */
-  allow: readonly string[]
-  /** Whether a host name is the application's own; local names and IP addresses always are. */
-  isTrustedHost: (host: string) => boolean | Promise<boolean>
-}
+type IsTrusted = (host: string) => boolean | Promise<boolean>
 
 /** address: the client's address is not allowed. host: the host name is not trusted (DNS rebinding). */
 type ViewerVerdict = 'allowed' | 'address' | 'host'
@@ -39,9 +34,13 @@ export function isNetwork(text: string): boolean {
 /** Decides who may see profiles, by the client's address and the requested host name. */
 export class ViewerAccess {
   readonly #addresses = new BlockList()
-  readonly #isTrustedHost: AccessRules['isTrustedHost']
+  readonly #isTrustedHost: IsTrusted
 
-  constructor({ allow, isTrustedHost }: AccessRules) {
+  /**
+   * @param allow addresses and networks ("10.0.0.0/8") that have access
+   * @param isTrustedHost whether a host name is the application's own; local names and IP addresses always are
+   */
+  constructor(allow: readonly string[], isTrustedHost: IsTrusted) {
     for (const entry of allow) this.#add(entry)
     this.#isTrustedHost = isTrustedHost
   }

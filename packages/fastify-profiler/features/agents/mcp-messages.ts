@@ -149,9 +149,7 @@ interface Reply {
 }
 
 interface Answering {
-  /** Answers a question. */
   ask: (question: Question, given: unknown) => Promise<Answer>
-  /** Reports a failure of the profiler. */
   complain: (error: unknown) => void
 }
 
@@ -179,13 +177,11 @@ export async function answerMessage(text: string, headers: RequestHeaders, answe
     const content = request.isStateless ? { ...about, ...result } : result
     return { status: 200, message: { jsonrpc: '2.0', id: request.id, result: content } }
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) answering.complain(thrown)
-    return refused(message, thrown instanceof Refusal ? thrown : failure())
+    if (thrown instanceof Refusal) return refused(message, thrown)
+    answering.complain(thrown)
+    const says = 'The profiler failed to answer. See the log for the error.'
+    return refused(message, new Refusal(codes.internal, says, { status: 500 }))
   }
-}
-
-function failure(): Refusal {
-  return new Refusal(codes.internal, 'The profiler failed to answer. See the log for the error.', { status: 500 })
 }
 
 function refused(message: unknown, { code, message: reason, data, status }: Refusal): Reply {

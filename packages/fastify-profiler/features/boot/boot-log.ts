@@ -121,7 +121,6 @@ export function unfinishedSteps({ spans }: Boot): Span[] {
   return spans.filter((span, id) => isOpen(span) && !spans.some(child => child.parent === id && isOpen(child)))
 }
 
-/** What a plugin that has not ended waits for. */
 export function waitText({ spans }: Boot, step: Span): string {
   const id = spans.indexOf(step)
   const open = spans.filter(span => span.parent === id && isOperation(span) && span.outcome === 'unfinished')
@@ -161,7 +160,7 @@ export function keepBoot(sources: PageSources): RunningFeature {
     if (isOver) return
     boundary.guard(() => {
       const boot = describeBoot(start, isGivenUp, sources)
-      store.tryToWrite(() => writeBoot(store.directory, boot))
+      store.tryToWrite(() => store.directory.replace(bootFile, JSON.stringify(boot)))
       if (boot.state === 'stuck') tell(stuckSentence(boot, root))
       if (boot.state === 'ready') isOver = true
     }, undefined)
@@ -180,7 +179,6 @@ export function keepBoot(sources: PageSources): RunningFeature {
   }
 }
 
-/** The version of the stored form. */
 export const bootVersion = 1
 
 /** The start of an application: plain data, bounded and masked. Times are milliseconds. */
@@ -198,7 +196,6 @@ export interface Boot {
   versions: Record<string, string>
   /** Plugins, onReady hooks, and what they did. `start` counts from when the application was made. */
   spans: Span[]
-  /** The errors of plugins and hooks. */
   failures: BootFailure[]
   /** Plugins that the bound left out, with all that they did. */
   dropped: number
@@ -215,12 +212,7 @@ export interface BootFailure {
 
 const bootFile = 'boot.json'
 
-/** Stores the newest start of the applications that share a directory. Throws errors of the file system. */
-export function writeBoot(directory: StoreDirectory, boot: Boot): void {
-  directory.replace(bootFile, JSON.stringify(boot))
-}
-
-/** Null if there is none, or if it cannot be read. */
+/** The newest start of the applications that share a directory; null if there is none, or if it cannot be read. */
 export function readBoot(directory: StoreDirectory): Boot | null {
   return attempt(() => {
     const boot: unknown = JSON.parse(readFileSync(directory.pathOf(bootFile), 'utf8'))

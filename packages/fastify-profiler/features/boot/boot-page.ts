@@ -106,7 +106,6 @@ ${renderFacts(factsOf(boot), context)}
 </section>`
 }
 
-/** What failed, and what has not ended, each with its line. */
 function problemsOf(boot: Boot): Finding[] {
   const { failures, spans } = boot
   const finding = (tone: Tone, claim: string, detail: string, { location }: Span): Finding => ({
@@ -127,7 +126,6 @@ function problemsOf(boot: Boot): Finding[] {
   ]
 }
 
-/** The waterfall in words. */
 function stepsMarkdown(spans: readonly Span[], root: string): string {
   const depths = depthsOf(spans)
   const step = (span: Span, id: number): Inline[] => [

@@ -107,7 +107,6 @@ function prune(directory: StoreDirectory): void {
   for (const { path } of byAge.slice(0, -filesKept)) rmSync(path, { force: true })
 }
 
-/** Adds to a profile what its page has reported. */
 export function withEvents({ token }: Profile, directory: StoreDirectory): Partial<Profile> {
   const browser = eventsOf(directory, token)
   return browser.length === 0 ? {} : { browser }

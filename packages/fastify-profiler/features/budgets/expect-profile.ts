@@ -11,24 +11,6 @@ import { groupQueries } from '../queries/database-panel.ts'
 const linesMost = 10
 const longestText = 100
 
-/**
- * Checks a profile against a budget. Each check returns the expectation, so that others can follow, or throws an
- * AssertionError that names the lines at fault and the token of the profile. A check also throws if the profiler cannot
- * see what it checks, unless that is expected.
- */
-export interface ProfileExpectation {
-  /** No status from 500 on, no exception, no log line at the level error or above, no failed query or HTTP request. */
-  noErrors(): this
-  /** At most so many queries, those of caches and other databases included. */
-  queries(limit: { max: number }): this
-  /** No line sends one statement again and again with different parameters (N+1). */
-  noLoops(): this
-  /** No log line at the level error or above. */
-  noErrorLogs(): this
-  /** At most so many milliseconds. Times vary: prefer the other checks, or allow several times the usual. */
-  under(limit: { ms: number }): this
-}
-
 export interface ExpectationOptions {
   /** What the checks may overlook: "logs", or libraries that are not watched, such as "oracledb". Default: nothing. */
   unseen?: readonly string[]
@@ -36,10 +18,15 @@ export interface ExpectationOptions {
 
 /** Begins the checks of a profile. */
 export function expectProfile(profile: Profile, { unseen = [] }: ExpectationOptions = {}): ProfileExpectation {
-  return new Expectation(profile, unseen)
+  return new ProfileExpectation(profile, unseen)
 }
 
-class Expectation implements ProfileExpectation {
+/**
+ * Checks a profile against a budget. Each check returns the expectation, so that others can follow, or throws an
+ * AssertionError that names the lines at fault and the token of the profile. A check also throws if the profiler cannot
+ * see what it checks, unless that is expected.
+ */
+export class ProfileExpectation {
   readonly #profile: Profile
   readonly #expected: readonly string[]
 
@@ -48,6 +35,7 @@ class Expectation implements ProfileExpectation {
     this.#expected = expected
   }
 
+  /** No status from 500 on, no exception, no log line at the level error or above, no failed query or HTTP request. */
   noErrors(): this {
     const { database, exceptions, http, logs, status } = this.#profile
     const errors = [
@@ -66,6 +54,7 @@ class Expectation implements ProfileExpectation {
     return this.#seen(this.noErrors, ['logs', 'queries', 'calls'])
   }
 
+  /** At most so many queries, those of caches and other databases included. */
   queries({ max }: { max: number }): this {
     const { database } = this.#profile
     if (database !== null && database.count > max) {
@@ -75,6 +64,7 @@ class Expectation implements ProfileExpectation {
     return this.#seen(this.queries, ['queries'])
   }
 
+  /** No line sends one statement again and again with different parameters (N+1). */
   noLoops(): this {
     const loops = (this.#profile.database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
     const lines = loops.map(({ count, sql, duration, locations: [location = null] }) =>
@@ -84,6 +74,7 @@ class Expectation implements ProfileExpectation {
     return this.#seen(this.noLoops, ['queries'])
   }
 
+  /** No log line at the level error or above. */
   noErrorLogs(): this {
     const errors = errorLines(this.#profile.logs)
     if (errors.length > 0) {
@@ -92,6 +83,7 @@ class Expectation implements ProfileExpectation {
     return this.#seen(this.noErrorLogs, ['logs'])
   }
 
+  /** At most so many milliseconds. Times vary: prefer the other checks, or allow several times the usual. */
   under({ ms }: { ms: number }): this {
     const { duration } = this.#profile
     const says = `took ${formatDuration(duration)}, ${formatDuration(ms)} allowed`

@@ -210,7 +210,6 @@ export function commandOf(name: string): Command<Asked> | undefined {
   return Object.hasOwn(commands, known) ? commands[known] : undefined
 }
 
-/** Asks a question with the operands and options that it takes. */
 async function answerTo(question: Question, { ask, operands, values }: TypedCommand): Promise<Answer> {
   const given: Record<string, unknown> = {}
   const named = Object.entries(argumentsIn(operands, question)).filter(([, value]) => value !== undefined)

@@ -14,7 +14,6 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** A command that is not understood, as a sentence. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -28,7 +27,6 @@ interface Streams {
   cwd: () => string
 }
 
-/** The terminal, pipe or file that a process runs in. */
 export function terminalOf({ stdin, stdout, stderr, env, cwd }: Streams): Terminal {
   return {
     input: stdin,
@@ -48,7 +46,6 @@ export function terminalOf({ stdin, stdout, stderr, env, cwd }: Streams): Termin
 
 export type Color = 'red' | 'yellow' | 'green' | 'gray'
 
-/** Colours a text if the terminal has colours. */
 export function colored({ hasColors }: Pick<Terminal, 'hasColors'>, color: Color, text: string): string {
   // The text must not depend on the process's own output.
   return hasColors ? styleText(color, text, { validateStream: false }) : text

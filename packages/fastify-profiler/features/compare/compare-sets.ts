@@ -46,7 +46,6 @@ interface Spread {
   most: number
 }
 
-/** Compares the requests of a route before a moment with those since. */
 export function compareSets(
   { method, route, at }: Pick<SetComparison, 'method' | 'route' | 'at'>,
   requests: readonly ProfileSummary[],
@@ -84,7 +83,6 @@ function spreadOf(values: readonly number[]): Spread {
   return { least: at(0), quarter: at(0.25), median: at(0.5), threeQuarters: at(0.75), most: at(1) }
 }
 
-/** The comparison of a route in one sentence, with the medians. */
 export function setSentence({ before, since, verdict }: SetComparison): string {
   if (before.durations.length === 0 || since.durations.length === 0) {
     return `Nothing to compare: ${count(before.durations.length, 'request')} before, ${since.durations.length} since`
@@ -156,7 +154,6 @@ export function setBlocks(comparison: SetComparison, base: string): Blocks {
   ]
 }
 
-/** The comparison of a route before a moment and since. */
 export function renderSetComparisonPage(comparison: SetComparison, base: string, root: string): string {
   const { method, route } = comparison
   const sentence = setSentence(comparison)
@@ -170,7 +167,6 @@ ${blocksHtml(setBlocks(comparison, base), noPlace, 2)}`,
   })
 }
 
-/** The same as Markdown. */
 export function renderSetComparisonMarkdown(comparison: SetComparison, base: string): string {
   const page = { section: setSentence(comparison), blocks: setBlocks(comparison, base) }
   return `${blocksMarkdown([page], '', 1)}\n`

@@ -1,3 +1,4 @@
+import { groupBy } from '../../core/group-by.ts'
 import { type Interval, joined, lengthOf, runsOf, without } from '../../core/intervals.ts'
 import type { Location, LogLine, Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
@@ -46,18 +47,11 @@ function match<Item>(a: readonly Item[], b: readonly Item[], keys: Keys<Item>): 
   let leftA = [...a]
   let leftB = [...b]
   for (const keyOf of keys) {
-    const waiting = new Map<string, Item[]>()
-    for (const item of leftA) {
-      const key = keyOf(item)
-      if (key === null) continue
-      const text = JSON.stringify(key)
-      const same = waiting.get(text)
-      if (same === undefined) waiting.set(text, [item])
-      else same.push(item)
-    }
+    const waiting = groupBy(leftA, item => JSON.stringify(keyOf(item)))
     const matched = new Set<Item>()
     for (const item of leftB) {
-      const partner = waiting.get(JSON.stringify(keyOf(item)))?.shift()
+      const key = keyOf(item)
+      const partner = key === null ? undefined : waiting.get(JSON.stringify(key))?.shift()
       if (partner === undefined) continue
       pairs.push({ a: partner, b: item, either: item })
       matched.add(partner).add(item)

@@ -50,8 +50,7 @@ import {
   type ValuePair,
 } from './comparison.ts'
 import { enough } from './verdict.ts'
-import type { TimeKind } from '../../core/summary.ts'
-import { stackedPieces } from '../performance/performance-panel.ts'
+import { stackedPieces, type Times, timesText } from '../performance/performance-panel.ts'
 
 type Place = Pick<ViewContext, 'base' | 'root' | 'editorUrl'>
 
@@ -160,7 +159,6 @@ function distanceText(milliseconds: number): string {
   return `${text} ${milliseconds < 0 ? 'earlier' : 'later'}`
 }
 
-/** The URL of the comparison of two requests. */
 export function comparisonUrl(base: string, a: string, b: string): string {
   return `${base}/compare/${urlPart(a)}/${urlPart(b)}`
 }
@@ -320,7 +318,6 @@ function logsSection({ logs }: Comparison): Block {
   }
 }
 
-/** The letter of one side. */
 export function renderSide(side: 'A' | 'B'): Markup {
   return html`<span class="badge neutral${side === 'B' && ' solid'}">${side}</span>`
 }
@@ -329,21 +326,10 @@ export function renderSide(side: 'A' | 'B'): Markup {
 export function pairedStacks(times: PairedTimes, totalA: number, totalB: number): Block {
   const scale = Math.max(totalA, totalB)
   const legend = times.map(([kind, a, b]) => ({ kind, label: kindView(kind).label, a: timeText(a), b: timeText(b) }))
-  const stackA = renderStack(
-    'A',
-    totalA,
-    times.map(([kind, a]) => [kind, a]),
-    scale,
-  )
-  const stackB = renderStack(
-    'B',
-    totalB,
-    times.map(([kind, , b]) => [kind, b]),
-    scale,
-  )
+  const timesOf = (side: 1 | 2) => times.map(each => [each[0], each[side]] as const)
   return {
-    html: html`${stackA}
-${stackB}
+    html: html`${renderStack('A', totalA, timesOf(1), scale)}
+${renderStack('B', totalB, timesOf(2), scale)}
 <ul class="legend row">${legend.map(
       ({ kind, label, a, b }) => html`
 <li>${renderKind(kind)}${label} <span class="muted">${a} →</span> <b>${b}</b></li>`,
@@ -353,12 +339,9 @@ ${stackB}
   }
 }
 
-type Times = ReadonlyArray<readonly [kind: TimeKind, time: number]>
-
 function renderStack(side: 'A' | 'B', total: number, times: Times, scale: number): Markup {
   const some = times.filter(([, time]) => time > 0)
-  const words = some.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
-  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" width="100%" height="24" role="img" aria-label="${side}: ${words}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
+  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" width="100%" height="24" role="img" aria-label="${side}: ${timesText(some)}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
 }
 
 function timeText(time: number): string {

@@ -71,7 +71,6 @@ export function isSeenOnce({ a, b, change }: SpanPair): boolean {
   return change === null && isNotable(a?.time ?? 0, b?.time ?? 0)
 }
 
-/** What did not change, in one sentence. */
 export function sameText({ equalHeaders, spans }: Comparison): string {
   const once = spans.filter(isSeenOnce).length
   const same = spans.filter(({ change }) => change === null).length - once

@@ -24,20 +24,10 @@ export interface Comparison {
   notes: string[]
 }
 
-export interface ComparedRequest {
-  token: string
-  method: string
-  url: string
-  /** The pattern of the matched route. */
-  route: string | null
-  status: number | null
-  /** Milliseconds since 1970. */
-  time: number
-  duration: number
-  queries: { count: number; duration: number }
-  /** Bytes of the response's body; null if unknown. */
-  size: number | null
-}
+export type ComparedRequest = Pick<
+  ProfileSummary,
+  'token' | 'method' | 'url' | 'route' | 'status' | 'time' | 'duration' | 'queries' | 'size'
+>
 
 /** What is missing in one of two requests is null. */
 export interface Pair<Side> {
@@ -86,7 +76,6 @@ export type PairedTimes = Array<[kind: TimeKind, a: number, b: number]>
 
 type Times = Iterable<readonly [kind: TimeKind, time: number]>
 
-/** The times of both sides by kind. */
 export function pairTimes(a: Times, b: Times): PairedTimes {
   const [timesA, timesB] = [new Map(a), new Map(b)]
   const kinds = new Set([...timesA.keys(), ...timesB.keys()])

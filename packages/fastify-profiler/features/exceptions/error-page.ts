@@ -89,7 +89,6 @@ const ofTheOldBody = [
   'last-modified',
 ]
 
-/** What tells the client of a failed request why it failed. */
 export function explainFailure(exchange: Exchange, { exceptions, link, view }: Diagnosis): Replace | null {
   const { raw, recorder, request, response } = exchange
   if (response.statusCode < 400) return null

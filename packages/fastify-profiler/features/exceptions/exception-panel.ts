@@ -28,7 +28,6 @@ export function causeFacts(profile: Profile): Fact[] {
   ]
 }
 
-/** What a request failed with, in the header of its pages. */
 export function exceptionFacts(profile: Profile): Fact[] {
   const [thrown] = profile.exceptions
   if (thrown === undefined || isRoutingFailure(profile)) return []

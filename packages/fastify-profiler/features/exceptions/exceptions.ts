@@ -215,7 +215,6 @@ export function crashText(time: number): string {
   return `The process crashed at ${formatTime(time)} of an error that nobody caught.`
 }
 
-/** The chain of exceptions, each with its message. */
 export function exceptionCard(thrown: Exception, all: readonly Exception[], root: string): ToolbarCard {
   const place = thrown.frames.find(({ kind }) => kind === 'own')
   return {
@@ -225,7 +224,6 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
   }
 }
 
-/** What lists and searches know about the exceptions of a request. */
 export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception' | 'thrownAt'> {
   const { exceptions } = profile
   const worst = worstOf(profile)

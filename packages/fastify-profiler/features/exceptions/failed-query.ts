@@ -20,7 +20,6 @@ interface FailedQuery {
   code: string | null
 }
 
-/** Finds the query that made a request fail; null if none did. */
 export function failedQueryOf({ database, exceptions }: Pick<Profile, 'database' | 'exceptions'>): FailedQuery | null {
   // Errors of the log come last. Beside a thrown one, they did not make the request fail.
   const logged = exceptions.findIndex(({ relation }) => relation === 'logged')

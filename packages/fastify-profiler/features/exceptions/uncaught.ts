@@ -56,7 +56,6 @@ export function watchUncaught(): void {
   })
 }
 
-/** Knows an application while it runs. */
 export function knowApplication(sources: PageSources): RunningFeature {
   running.add(sources)
   return { stop: () => running.delete(sources) }

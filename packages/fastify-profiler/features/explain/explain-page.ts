@@ -14,14 +14,13 @@ import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderTrack } from '../performance/waterfall.ts'
 import { answerText, callText, findProfile, missingProfile, refusal, sectionFrom } from '../home/question.ts'
 import { canExplain, canRunAgain, explainQuery, type Explanation, isExplainable, poolFor } from './explain-query.ts'
-import { NoPlan, type ShownNode } from './plan.ts'
+import { childrenOf, NoPlan, type ShownNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
 function explainUrl(base: string, token: string, number: number | string): string {
   return `${base}/${urlPart(token)}/queries/${urlPart(String(number))}/explain`
 }
 
-/** A button that asks the database for the plan of a query. */
 export function explainButton(query: Query, number: number, { base, explains, profile }: ViewContext): Content {
   if (explains?.(query.system) !== true || !isExplainable(query)) return null
   return html`<form method="post" action="${explainUrl(base, profile.token, number)}"><button type="submit">Explain</button></form>`
@@ -112,10 +111,9 @@ const deepestStep = 30
 
 /** The time of each step without those below it. */
 function ownTimes(nodes: readonly ShownNode[]): number[] {
-  return nodes.map(({ depth, time }, index) => {
-    const next = nodes.findIndex((other, at) => at > index && other.depth <= depth)
-    const below = nodes.slice(index + 1, next === -1 ? undefined : next).filter(other => other.depth === depth + 1)
-    return Math.max(0, (time ?? 0) - below.reduce((sum, { time }) => sum + (time ?? 0), 0))
+  return nodes.map(node => {
+    const below = childrenOf(nodes, node).reduce((sum, { time }) => sum + (time ?? 0), 0)
+    return Math.max(0, (node.time ?? 0) - below)
   })
 }
 

@@ -53,7 +53,6 @@ const patience = longest + 500
 /** Prepared for one explanation, since an application's own statements may have any other name. */
 const preparedName = 'fastify_profiler_explains'
 
-/** Whether a stored query can be explained. */
 export function isExplainable({ system, error, sql }: Pick<Query, 'system' | 'error' | 'sql'>): boolean {
   const isKnown = system === 'postgresql' || system === 'mysql'
   return isKnown && error === null && /^[\s(]*(?:select|with|values|insert|update|delete|merge)\b/i.test(sql)

@@ -1,4 +1,3 @@
-/** What a database knows of a table. */
 export interface Table {
   name: string
   /** The rows as of its last ANALYZE. */

@@ -35,7 +35,6 @@ export interface PlanNode {
   spilled: number | null
 }
 
-/** What is shown of a step. */
 export type ShownNode = Pick<
   PlanNode,
   'type' | 'depth' | 'relation' | 'index' | 'filter' | 'expected' | 'actual' | 'time'
@@ -92,7 +91,7 @@ function shareOfWorkers(workers: number): number {
 }
 
 /** The steps right below one. */
-export function childrenOf(nodes: readonly PlanNode[], parent: PlanNode): PlanNode[] {
+export function childrenOf<Node extends Pick<PlanNode, 'depth'>>(nodes: readonly Node[], parent: Node): Node[] {
   const after = nodes.slice(nodes.indexOf(parent) + 1)
   const end = after.findIndex(({ depth }) => depth <= parent.depth)
   return after.slice(0, end === -1 ? undefined : end).filter(({ depth }) => depth === parent.depth + 1)

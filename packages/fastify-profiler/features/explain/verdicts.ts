@@ -30,7 +30,6 @@ const smallPart = 0.1
 /** Estimates that are wrong by this factor make the planner choose badly. */
 const wrongBy = 10
 
-/** Says what a plan means. */
 export function verdictsOf(nodes: readonly PlanNode[], schema: Schema): Verdict[] {
   const troubles = [
     ...scans(nodes).flatMap(scan => scanned(scan, schema)),
@@ -47,7 +46,6 @@ export function verdictsOf(nodes: readonly PlanNode[], schema: Schema): Verdict[
   return troubles.length > 0 ? troubles : [soundVerdict(nodes)]
 }
 
-/** Nothing is wrong about a plan. */
 export function soundVerdict(nodes: ReadonlyArray<Pick<PlanNode, 'index'>>): Verdict {
   const indexes = [...new Set(nodes.flatMap(({ index }) => index ?? []))]
   const claim = `No missing index found.${indexes.length > 0 ? ` It uses ${indexes.join(', ')}.` : ''}`

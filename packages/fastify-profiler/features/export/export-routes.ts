@@ -22,7 +22,6 @@ const downloads = [
   { name: 'curl', label: 'cURL', type: 'text/plain', ending: null },
 ] as const
 
-/** Copies the request as a command, and downloads the profile in each form. */
 export const exportAction: ProfileAction = (profile, base) =>
   html`<button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><details class="export"><summary class="button">Export…</summary><ul>${downloads.map(
     ({ name, label }) => html`
@@ -67,7 +66,6 @@ function withoutServer(markup: Markup): Markup {
   )
 }
 
-/** A profile in forms that others can use without the profiler. */
 export function exportRoutes(app: FastifyInstance, sources: PageSources): void {
   const { archive, base, panels, viewContext } = sources
   const textOf = {

@@ -9,14 +9,9 @@ import { searchRoutes } from './search-page.ts'
 
 /** The list of requests, each of them, and what every page needs. */
 export function homeRoutes(app: FastifyInstance, sources: PageSources): void {
+  const { base } = sources
   searchRoutes(app, sources)
   profileRoutes(app, sources)
-  assetRoutes(app, sources)
-  unknownPageRoute(app, sources)
-}
-
-function assetRoutes(app: FastifyInstance, sources: PageSources): void {
-  const { base } = sources
 
   app.get<{ Params: { name: string } }>(`${base}/assets/:name`, async function sendAsset(request, reply) {
     const { name } = request.params
@@ -28,12 +23,8 @@ function assetRoutes(app: FastifyInstance, sources: PageSources): void {
       .type(asset.type)
       .send(asset.body)
   })
-}
 
-/** Every other path below the profiler's: a redirect without its trailing slash, else 404. */
-function unknownPageRoute(app: FastifyInstance, sources: PageSources): void {
-  const { base } = sources
-
+  // Every other path: a redirect without its trailing slash, else 404.
   app.get<{ Params: { '*': string } }>(`${base}/*`, async function showOther(request, reply) {
     const path = request.params['*']
     const [token = '', panel = '', ...rest] = path.split('/')

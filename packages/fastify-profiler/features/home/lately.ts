@@ -222,7 +222,6 @@ function countCell(number: number, tone?: 'error' | 'warning'): Inline {
   return tone === undefined ? number.toLocaleString('en') : { strong: number.toLocaleString('en'), tone }
 }
 
-/** The queries lately by shape, most time first. */
 export function statementTable(statements: readonly StatementOverview[], base: string): Block {
   return {
     title: 'By query shape',

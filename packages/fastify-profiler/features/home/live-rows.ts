@@ -36,7 +36,6 @@ export class LiveRows {
     this.#boundary = boundary
   }
 
-  /** The number of browsers that read. */
   get readers(): number {
     return this.#readers.size
   }
@@ -64,7 +63,6 @@ export class LiveRows {
     this.#timer ??= setTimeout(() => this.#boundary.guard(() => this.#send(), undefined), gathering).unref()
   }
 
-  /** Ends all streams. */
   close(): void {
     clearTimeout(this.#timer)
     for (const { response } of this.#readers) response.end()
@@ -82,12 +80,10 @@ export class LiveRows {
 
 const rows = new Attachment<LiveRows>()
 
-/** The new requests of an application. */
 export function liveRowsOf(app: object): LiveRows | undefined {
   return rows.get(app)
 }
 
-/** Sends the requests of an application to the browsers that show its list. */
 export function sendRows({ app, boundary }: PageSources): RunningFeature {
   const live = new LiveRows(boundary)
   rows.set(app, live)

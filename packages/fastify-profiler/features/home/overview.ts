@@ -1,3 +1,4 @@
+import { groupBy } from '../../core/group-by.ts'
 import type { StatementTotals } from '../../core/profile.ts'
 import type { ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
@@ -24,7 +25,6 @@ interface Durations {
   worst: number
 }
 
-/** The requests of one route. */
 export interface RouteOverview extends Durations {
   method: string
   /** Null for requests that no route matched. */
@@ -82,8 +82,8 @@ const rowsKept = 200
 /** Summarises requests that are newer than a time, up to now. */
 export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, now = Date.now()): Overview {
   const lately = [...summaries].filter(({ time }) => time >= since && time <= now)
-  const routes = gather(lately, ({ method, route }) => (route === null ? 'no route' : `${method} ${route}`))
-  const exceptions = gather(
+  const routes = groupBy(lately, ({ method, route }) => (route === null ? 'no route' : `${method} ${route}`))
+  const exceptions = groupBy(
     lately.filter(({ exception }) => exception !== null),
     ({ exception, thrownAt }) => `${exception}`.replace(thrownAt === undefined ? /\d+/g : /:.*/s, `#${thrownAt}`),
   )
@@ -109,17 +109,6 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
 
 /** At least one request. */
 type Group = [ProfileSummary, ...ProfileSummary[]]
-
-function gather(summaries: readonly ProfileSummary[], keyOf: (summary: ProfileSummary) => string): Map<string, Group> {
-  const groups = new Map<string, Group>()
-  for (const summary of summaries) {
-    const key = keyOf(summary)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [summary])
-    else group.push(summary)
-  }
-  return groups
-}
 
 function routeOf(group: Group): RouteOverview {
   const [{ method, route }] = group

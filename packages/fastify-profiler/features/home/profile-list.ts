@@ -11,7 +11,6 @@ import { renderPieces } from '../performance/waterfall.ts'
 /** From this many milliseconds on a duration is marked. */
 export const slowRequestFrom = 100
 
-/** What a list needs besides its profiles. */
 export interface ListOptions {
   base: string
   panel?: string | undefined
@@ -31,7 +30,6 @@ interface Origin {
   valueOf: (profile: ProfileSummary) => string | null
 }
 
-/** A list of requests, one line each, with a link to the profile. */
 export function renderProfileList(profiles: readonly ProfileSummary[], options: ListOptions): Markup {
   const origins = originsOf([...new Set(profiles.flatMap(({ labels }) => Object.keys(labels)))])
   const shown = origins.filter(({ valueOf }) => new Set(profiles.map(valueOf)).size > 1)

@@ -142,7 +142,6 @@ export function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewConte
 /** Subrequests listed in the header of a request. */
 const causedShown = 20
 
-/** One request, with a panel open. */
 export function profileRoutes(app: FastifyInstance, sources: PageSources): void {
   const { archive, base, panels, viewContext } = sources
   const actions = features.flatMap(({ action }) => action ?? [])

@@ -173,7 +173,6 @@ export async function missingProfile(
   return { text: answerText(lead, [section], [], tokens), data: { error: lead }, failed: true }
 }
 
-/** An answer that says why there is none. */
 export function refusal(reason: string): Answer {
   return { text: reason, data: { error: reason }, failed: true }
 }
@@ -184,7 +183,6 @@ export async function ask(question: Question, given: unknown, sources: AskedSour
   return typeof asked === 'string' ? refusal(asked) : question.answer(asked, sources)
 }
 
-/** Everything that can be asked. */
 export function questions(): Question[] {
   return features.flatMap(({ questions }) => questions ?? [])
 }

@@ -11,7 +11,6 @@ import { overviewOf } from './overview.ts'
 const minute = 60_000
 const minutesUsual = 15
 
-/** What matters lately. */
 export const overviewQuestion: Question = {
   name: 'overview',
   title: 'What matters lately',
@@ -71,7 +70,6 @@ function overviewFor(minutes: number | null, { store }: AskedSources) {
 /** Rows of a page. Its number does not depend on how long an answer may be, or pages would skip requests. */
 const rows = 20
 
-/** Stored requests that match words. */
 export const searchQuestion: Question = {
   name: 'search',
   title: 'Search requests',

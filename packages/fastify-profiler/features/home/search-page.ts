@@ -45,7 +45,6 @@ const textFields = [
   ['token', 'Token', ''],
 ] as const
 
-/** The search form, filled with the criteria. */
 export function renderSearchBar(criteria: SearchCriteria, { base, labels = [], panel }: SearchBarOptions): Markup {
   const { method = '' } = criteria
   const methods = METHODS.includes(method) ? [...new Set([...usual, method])] : usual
@@ -158,7 +157,6 @@ export function renderSearchMarkdown({ problems, profiles, total, page, pages }:
   )
 }
 
-/** A table of profiles, each with the path of its page. */
 export function profilesMarkdown(profiles: readonly ProfileSummary[], base: string): string {
   return table(
     ['Profile', 'Status', 'Request', 'Duration', 'Queries', 'Route', 'Exception', 'Time'],
@@ -175,7 +173,6 @@ export function profilesMarkdown(profiles: readonly ProfileSummary[], base: stri
   )
 }
 
-/** The search that a request's query describes. */
 export function searchOf(request: FastifyRequest, { labels, panels }: PageSources): Search {
   return readSearch(queryOf(request), { labels, panels: panels.map(({ name }) => name) })
 }
@@ -226,15 +223,13 @@ function homeOf({ criteria, period }: Search, { editorUrl, root, store }: PageSo
   return { overview: since('all'), period: 'all', place }
 }
 
-/** The list of requests, and the form that searches it. */
 export function searchRoutes(app: FastifyInstance, sources: PageSources): void {
   const { base, labels } = sources
 
-  app.get(base, showRequests)
-  app.get(`${base}/search`, showRequests)
-
-  async function showRequests(request: FastifyRequest, reply: FastifyReply) {
-    return showSearch(request, reply, sources)
+  for (const path of [base, `${base}/search`]) {
+    app.get(path, async function showRequests(request, reply) {
+      return showSearch(request, reply, sources)
+    })
   }
 
   app.get(`${base}/search_bar`, async function showSearchBar(request, reply) {

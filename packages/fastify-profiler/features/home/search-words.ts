@@ -3,24 +3,18 @@ import { nearestName } from '../routing/similar-routes.ts'
 
 /** Words of the search box that set a field: "slower:100ms" is durationFrom=100. */
 const keys: Record<string, Exclude<keyof SearchCriteria, 'labels'>> = {
-  ...Object.fromEntries(
-    (
-      [
-        'status',
-        'method',
-        'url',
-        'route',
-        'host',
-        'ip',
-        'exception',
-        'token',
-        'parent',
-        'sql',
-        'statement',
-        'failed',
-      ] as const
-    ).map(name => [name, name]),
-  ),
+  status: 'status',
+  method: 'method',
+  url: 'url',
+  route: 'route',
+  host: 'host',
+  ip: 'ip',
+  exception: 'exception',
+  token: 'token',
+  parent: 'parent',
+  sql: 'sql',
+  statement: 'statement',
+  failed: 'failed',
   slower: 'durationFrom',
   faster: 'durationTo',
   since: 'timeFrom',

@@ -140,7 +140,6 @@ export function learnFromHttpCalls(recorder: Recorder, secrets: RequestSecrets):
   for (const { url } of recorded.get(recorder.records)?.first ?? []) secrets.learnFromUrl(url)
 }
 
-/** The HTTP requests that the application has made to answer a request. */
 export function collectHttpCalls({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'http'> {
   const { records, spans } = exchange.recorder
   const calls = recorded.get(records)

@@ -12,7 +12,6 @@ import {
 import { callsBadge, callsItem } from '../home/profile-header.ts'
 import { type BarPiece, renderAxis, renderTicks, renderTrack, waterfallScale } from '../performance/waterfall.ts'
 
-/** The outgoing requests that took longest. */
 export function httpCard({ calls, count, duration, failed }: HttpUse): ToolbarCard {
   return {
     title: `${counted(count, 'request')}, ${formatDuration(duration)}`,

@@ -8,7 +8,6 @@ import { addTraceHeaders } from '../../core/watch/request-identity.ts'
 import { replaceMethod, toldMethod } from '../queries/drivers/driver.ts'
 import { beginHttpCall, type HttpClientCall } from './http-calls.ts'
 
-/** Watches the HTTP requests that the application makes. */
 export function watchHttpCalls(): void {
   watchNode()
   watchUndici()

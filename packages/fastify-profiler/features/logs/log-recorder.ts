@@ -187,7 +187,6 @@ function hasMarks(logger: object): boolean {
   return stream instanceof RecordingStream && stream.hasMarks
 }
 
-/** Whether the profiler gets a logger's lines of every level. */
 function recordsEveryLevel(logger: object): boolean {
   const stream = streamOf(logger)
   return stream instanceof RecordingStream && stream.isComplete
@@ -296,7 +295,6 @@ function isSilent(log: FastifyBaseLogger): boolean {
 /** Fields that are stored elsewhere in the profile, and `__proto__`, which would set the prototype. */
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
-/** The log of a request. */
 export function collectLogs({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'logs'> {
   return { logs: exchange.recorder.lines.map(line => describeLogLine(line, time, mask)) }
 }

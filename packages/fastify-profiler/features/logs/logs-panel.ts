@@ -129,7 +129,6 @@ function renderFurtherLines(profile: Profile, place: Place): Markup[] {
   })
 }
 
-/** How many errors or warnings the log has, in the header of a profile. */
 export function logFacts(profile: Profile): Fact[] {
   const logs = [{ heading: 'Logs', of: () => profile.logs }, ...features.flatMap(({ lines }) => lines ?? [])]
   return logs.flatMap(({ heading, of }): Fact[] => {

@@ -1,4 +1,5 @@
 import type { ViewContext } from '../../core/panel.ts'
+import { groupBy } from '../../core/group-by.ts'
 import { lengthOf, type Interval, runsOf, waitsOf } from '../../core/intervals.ts'
 import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, ResponseRecord, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
@@ -39,7 +40,6 @@ const kinds: Partial<Record<string, TimeKind>> = {
 /** Kinds of time in which nobody worked. They are shown after all others, in this order. */
 const idle: readonly TimeKind[] = ['waiting', 'blocked', 'unaccounted']
 
-/** The kind of time that a span stands for. */
 export function timeKindOf({ kind }: Pick<Span, 'kind'>): TimeKind {
   return kinds[kind] ?? 'other'
 }
@@ -219,15 +219,11 @@ function endOf(point: DispatchPoint | undefined): number | null {
 
 /** The spans that were recorded in each span, by its id; those of no span are under null. */
 export function childrenOf(spans: readonly Span[]): Map<number | null, number[]> {
-  const children = new Map<number | null, number[]>()
-  spans.forEach(({ parent }, id) => {
+  return groupBy(spans.keys(), id => {
+    const parent = spans[id]?.parent ?? null
     // A parent is recorded before its children; anything else would be a cycle.
-    const above = parent !== null && parent < id ? parent : null
-    const siblings = children.get(above)
-    if (siblings === undefined) children.set(above, [id])
-    else siblings.push(id)
+    return parent !== null && parent < id ? parent : null
   })
-  return children
 }
 
 export function spansAt(spans: readonly Span[], ids: readonly number[]): Span[] {
@@ -253,26 +249,16 @@ export function isOperation({ kind }: Pick<Span, 'kind'>): boolean {
 
 /** Gathers the operations of a request, one entry for each that a line repeats. */
 export function gatherCalls({ eventLoop, spans }: Pick<Timed, 'eventLoop' | 'spans'>): RepeatedCall[] {
-  const byPlace = new Map<string, { ids: number[]; first: Span; spans: Span[] }>()
-  spans.forEach((span, id) => {
-    if (!isOperation(span)) return
-    const { location } = span
+  const operations = [...spans.entries()].filter(([, span]) => isOperation(span))
+  const byPlace = groupBy(operations, ([, { detail, kind, location, name, parent }]) => {
     const place = location === null ? null : [location.file, location.line, location.column]
-    const key = JSON.stringify([span.kind, span.parent, span.name, span.kind === 'http' ? null : span.detail, place])
-    const known = byPlace.get(key)
-    if (known === undefined) byPlace.set(key, { ids: [id], first: span, spans: [span] })
-    else {
-      known.ids.push(id)
-      known.spans.push(span)
-    }
+    return JSON.stringify([kind, parent, name, kind === 'http' ? null : detail, place])
   })
-  const { blocked } = eventLoop
-  return [...byPlace.values()].map(({ ids, first, spans }) => ({
-    ids,
-    first,
-    times: timesOf(spans),
-    time: lengthOf(spans.flatMap(span => (span.kind === 'wait' ? waitsOf : runsOf)(span, blocked))),
-  }))
+  return [...byPlace.values()].map(group => {
+    const same = group.map(([, span]) => span)
+    const runs = same.flatMap(span => (span.kind === 'wait' ? waitsOf : runsOf)(span, eventLoop.blocked))
+    return { ids: group.map(([id]) => id), first: group[0][1], times: timesOf(same), time: lengthOf(runs) }
+  })
 }
 
 /** The number of operations that spans stand for. */
@@ -350,7 +336,6 @@ export function kindView(kind: TimeKind): KindView {
   return views[kind]
 }
 
-/** The square that stands for a kind of time. */
 export function renderKind(kind: TimeKind): Markup {
   return html`<i class="kind ${views[kind].colour}"></i>`
 }

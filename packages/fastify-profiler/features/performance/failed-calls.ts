@@ -31,7 +31,6 @@ export function queryOf({ message, query: start }: Exception, database: Profile[
   return second === undefined && count === queries.length ? first : undefined
 }
 
-/** The queries and calls that failed, and the errors that nobody caught. */
 export function failedCalls({ database, exceptions, http }: Profile): FailedCall[] {
   const queries = database?.queries ?? []
   const calls = http?.calls ?? []

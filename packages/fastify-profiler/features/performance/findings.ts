@@ -349,7 +349,6 @@ const tones: Partial<Record<Finding['what'], 'error' | 'neutral'>> = {
   misses: 'neutral',
 }
 
-/** The findings, each with its line. */
 export function findingsBlock(findings: readonly Finding[], profile: Profile): Extract<Block, { findings: unknown }> {
   return {
     findings: findings.map(finding => {

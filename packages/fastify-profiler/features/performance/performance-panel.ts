@@ -17,7 +17,6 @@ import {
 } from './findings.ts'
 import { type BarPiece, foldThreshold, hatchPattern, renderPieces, renderWaterfall } from './waterfall.ts'
 
-/** What took the time of a request. */
 export function timeCard(profile: Profile): ToolbarCard {
   const { duration, eventLoop } = profile
   const slices = sliceTime(profile)
@@ -35,7 +34,7 @@ export function timeCard(profile: Profile): ToolbarCard {
   }
 }
 
-type Times = ReadonlyArray<readonly [kind: TimeKind, time: number]>
+export type Times = ReadonlyArray<readonly [kind: TimeKind, time: number]>
 
 /** Smaller shares are not written beside their number. */
 const smallestShare = 0.1
@@ -55,7 +54,6 @@ export function timesText(times: Times): string {
   return times.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
 }
 
-/** The times as pieces one after another. */
 export function stackedPieces(times: Times): BarPiece[] {
   let end = 0
   return times.map(([kind, time]) => {
@@ -65,7 +63,6 @@ export function stackedPieces(times: Times): BarPiece[] {
   })
 }
 
-/** What took the time of the request. */
 export const performancePanel: BuiltInPanel<Profile> = {
   name: 'performance',
   label: 'Performance',

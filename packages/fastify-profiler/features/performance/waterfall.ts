@@ -242,14 +242,12 @@ export function renderTicks(scale: number): Markup {
   )}</g></defs></svg>`
 }
 
-/** The scale above a column of bars. */
 export function renderAxis(scale: number, duration: number): Markup {
   const ticks = axisTicks(scale)
   const isCut = duration > scale
   return html`<svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg>`
 }
 
-/** The bar of a row. */
 export function renderTrack(pieces: readonly BarPiece[], scale: number): Markup {
   return html`<svg class="track" height="28" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg>`
 }

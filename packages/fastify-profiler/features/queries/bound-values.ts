@@ -69,7 +69,6 @@ const nowhere = -1
 /** Parses a statement, expression by expression. */
 class StatementReader {
   readonly #values: BoundValue[] = []
-  /** Number of open parentheses. */
   #depth = 0
   /** The depth at which a comma starts a new expression. */
   #expressionDepth = 0
@@ -211,7 +210,6 @@ class StatementReader {
     this.#begin(0)
   }
 
-  /** Starts a new expression. */
   #begin(position: number, ...columns: string[]): void {
     this.#endExpression(false)
     this.#expressionDepth = this.#depth

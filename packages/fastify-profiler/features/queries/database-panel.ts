@@ -52,7 +52,6 @@ interface TransactionRun {
   groups: QueryGroup[]
 }
 
-/** Divides rows into the transactions that they ran in. */
 export function divideByTransaction(groups: readonly QueryGroup[]): TransactionRun[] {
   const runs: TransactionRun[] = []
   for (const group of groups) {

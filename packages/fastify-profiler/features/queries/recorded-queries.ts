@@ -168,7 +168,6 @@ export function learnFromQueries(recorder: Recorder, secrets: RequestSecrets): v
   }
 }
 
-/** The queries of a request. */
 export function collectQueries({ exchange: { recorder }, mask, time }: CollectingRecorded): Pick<Profile, 'database'> {
   const { spans } = recorder
   const waits = unusedWaits(recorder)
@@ -185,7 +184,6 @@ export function hideValues(spans: readonly Span[]): void {
   }
 }
 
-/** The queries of a request, masked. */
 function describeQueries(
   queries: RecordedQueries | undefined,
   spans: readonly Span[],
@@ -263,7 +261,6 @@ function errorText(error: unknown, secrets: readonly string[]): string {
 const statementsListed = 5
 const longestListed = 200
 
-/** The statements of a request that took most time. */
 export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
   const bySql = new Map<string, StatementTotals>()
   const listed = database?.queries.map(({ duration: time, sql }) => {
@@ -288,7 +285,6 @@ export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
   return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
 }
 
-/** What searches and lists know about the queries of a request. */
 export function summariseQueries(profile: Profile): Partial<ProfileSummary> {
   const { database } = profile
   if (database === null) return {}

@@ -106,7 +106,6 @@ interface LastResult {
   rows: readonly unknown[]
 }
 
-/** Finds the repeated queries of one request. */
 export class Repetitions {
   /** By statement without values. Queries of one shape share their caller, too. */
   readonly #shapes = new Map<string, Shape[]>()

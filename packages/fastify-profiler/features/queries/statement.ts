@@ -1,6 +1,5 @@
 import { remember } from '../../core/bounds.ts'
 
-/** What can be read from a statement's text. */
 interface StatementFacts {
   /** The verb and the first table: "select licenses". */
   name: string
@@ -43,7 +42,6 @@ const command = /^(?:\w+|(?:find|aggregate|count|distinct|insert|update|delete|f
 const tables = /\b(?:from|into|update)\s/i
 const calls = /^\s*select\s+(?:pg_\w+|set_config|(?:next|set|curr)val)\s*\(/i
 
-/** Finds what a statement does by its text. */
 export const readStatement = remember((statement): StatementFacts => {
   const isReading = reading.test(statement)
   const isCommand = command.test(statement) && !connectionCommand.test(statement)

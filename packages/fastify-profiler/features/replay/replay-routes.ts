@@ -15,12 +15,10 @@ import { profilesMarkdown } from '../home/search-page.ts'
 import { isRepeatable, NotRepeatable } from './repeatable-request.ts'
 import { repeat } from './replay.ts'
 
-/** Sends the request again, if its method may be repeated. */
 export const replayAction: ProfileAction = ({ method, token }, base) =>
   isRepeatable(method) &&
   html`<form method="post" action="${base}/${urlPart(token)}/replay"><button>Replay</button></form>`
 
-/** Says why a request was not sent again, and how to do it by hand. */
 function notReplayed({ message }: NotRepeatable, profile: Profile, base: string): Block {
   const { method, token, url } = profile
   return {

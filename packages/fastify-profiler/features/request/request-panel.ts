@@ -126,7 +126,6 @@ function responseBlocks(response: ResponseRecord, profile: Profile): Blocks {
   ]
 }
 
-/** The request and its response. */
 export const requestPanel: BuiltInPanel<Data> = {
   name: 'request',
   label: 'Request / Response',

@@ -3,7 +3,7 @@ import type { HeaderLine, Json, Profile, RequestRecord } from '../../core/profil
 /** Headers that curl sets by itself, and the pseudo-headers of HTTP/2. */
 const automatic = /^(?:host|content-length|connection|accept-encoding|transfer-encoding|:.*)$/i
 
-/** A shell command that repeats a request. Masked values stay masked. */
+/** Masked values stay masked. */
 export function curlCommand(profile: Profile): string {
   const { method, request } = profile
   const url = requestUrl(profile)
@@ -35,7 +35,6 @@ function bodyText({ request }: Profile): string | null {
   return body.form === 'text' ? body.text : new URLSearchParams(sentPairs(body.fields)).toString()
 }
 
-/** Quotes text for a POSIX shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
@@ -51,7 +50,6 @@ export function requestTarget({ url }: Pick<Profile, 'url'>): string {
   return target.startsWith('/') ? target : `/${target}`
 }
 
-/** The whole URL that a request asked for, in the client's spelling. */
 export function requestUrl(asked: Asked): string {
   return `${asked.protocol}://${sentHost(asked) ?? 'localhost'}${requestTarget(asked)}`
 }

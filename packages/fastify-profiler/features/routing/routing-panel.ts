@@ -83,7 +83,6 @@ export function differenceText(pieces: readonly PathPiece[]): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Whether no route matched the method and path. */
 export function isRoutingFailure({ routing, status }: Pick<Profile, 'routing' | 'status'>): boolean {
   return routing.matched === null && (status === 404 || status === 405)
 }
@@ -122,7 +121,6 @@ function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
   return [...byPath.values()]
 }
 
-/** The routes most similar to the request, nearest first. */
 export function nearestRoutes({ routing, method, path }: Profile): Blocks {
   const misses = nearPaths(routing.nearMisses)
   const routes = `The application has ${count(routing.routes, 'route')}.`
@@ -193,7 +191,6 @@ function matchedRoute({ handler, host, location, method, params, plugin, url, ve
   ]
 }
 
-/** The matched route, or the nearest routes if none matched. */
 export const routingPanel: BuiltInPanel<Routing> = {
   name: 'routing',
   label: 'Routing',
@@ -210,7 +207,6 @@ export const routingPanel: BuiltInPanel<Routing> = {
   },
 }
 
-/** The routes of an application. */
 export function routeList(routes: readonly Route[]): Block {
   return {
     title: 'Routes',

@@ -211,7 +211,6 @@ export class FunctionUses {
     for (const { line, ticks: count } of ticks) sum.ticks.set(line, (sum.ticks.get(line) ?? 0) + count)
   }
 
-  /** The functions with the largest amounts, largest first. */
   largest(most: number): FunctionUse[] {
     return [...this.#sums.values()]
       .filter(({ amount }) => amount > 0)

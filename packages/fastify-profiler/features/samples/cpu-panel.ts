@@ -111,7 +111,6 @@ ${matched !== null && html`<form class="chips" method="post" action="${samplesUr
   return { html: form, markdown: '' }
 }
 
-/** The functions that a sampled request spent its time or memory on. */
 export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
   name: 'cpu',
   label: 'CPU',

@@ -40,7 +40,6 @@ export interface Samples {
   unstored: string | null
 }
 
-/** The amount of one function. */
 export interface FunctionUse {
   /** Empty if it has no name. */
   function: string

@@ -84,7 +84,6 @@ const armed = new Map<string, Armed>()
 /** What is sampled, and how to end it. One request at a time, since samples are those of the whole thread. */
 let running: { sampling: Sampling; end: () => void } | null = null
 
-/** The sampling of one request. */
 export class Sampling {
   readonly kind: SampleKind
   /** Null until the end, and if there are none. */

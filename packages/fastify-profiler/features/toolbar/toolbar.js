@@ -20,20 +20,12 @@
     return element
   }
 
-  // Remembered for the tab, unless the page has no access to storage.
-  const memory = {
-    get closed() {
-      try {
-        return sessionStorage.getItem('profiler-toolbar') === 'closed'
-      } catch {
-        return false
-      }
-    },
-    set closed(closed) {
-      try {
-        sessionStorage.setItem('profiler-toolbar', closed ? 'closed' : 'open')
-      } catch {}
-    },
+  function attempt(call, otherwise) {
+    try {
+      return call()
+    } catch {
+      return otherwise
+    }
   }
 
   // Sends what goes wrong on the page to its profile.
@@ -92,11 +84,7 @@
   }
 
   function textOf(read, length) {
-    try {
-      return String(read() ?? '').slice(0, length)
-    } catch {
-      return ''
-    }
+    return attempt(() => String(read() ?? '').slice(0, length), '')
   }
 
   function renderCard({ title, note, warnings, rows, foot }, url) {
@@ -172,10 +160,11 @@
         root.classList.toggle('closed', closed)
         close.textContent = closed ? '\u203a' : '\u00d7'
         close.setAttribute('aria-label', closed ? 'Expand the toolbar' : 'Collapse the toolbar')
-        memory.closed = closed
+        // Remembered for the tab, unless the page has no access to storage.
+        attempt(() => sessionStorage.setItem('profiler-toolbar', closed ? 'closed' : 'open'))
       }
       close.addEventListener('click', () => fold(!root.classList.contains('closed')))
-      fold(memory.closed)
+      fold(attempt(() => sessionStorage.getItem('profiler-toolbar') === 'closed', false))
       shadow.append(root)
       new ResizeObserver(() => place.replaceSync(`:host { height: ${root.offsetHeight}px }`)).observe(root)
       addEventListener('keydown', event => event.key === 'Escape' && this.#show(null), true)

@@ -27,7 +27,6 @@ export interface Driver {
   subscribe?(): void
 }
 
-/** A database that the application uses. */
 export interface WatchedServer {
   system: 'postgresql' | 'mysql'
   /** "127.0.0.1:5432/shop". */
@@ -40,12 +39,10 @@ export interface WatchedServer {
 const mostServers = 20
 const servers = new Map<string, WatchedServer>()
 
-/** The databases that the application has sent queries to. */
 export function watchedServers(system: string): WatchedServer[] {
   return [...servers.values()].filter(server => server.system === system)
 }
 
-/** Remembers a database that a query is sent to. */
 export function rememberServer(server: WatchedServer): void {
   if (servers.size < mostServers) servers.set(`${server.system} ${server.name}`, server)
 }

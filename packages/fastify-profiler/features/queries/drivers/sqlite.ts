@@ -17,7 +17,6 @@ export const sqliteDriver: Driver = {
   },
 }
 
-/** The database of each statement. */
 const databases = new WeakMap<object, object>()
 
 function watchedPrepare(prepare: AnyFunction): AnyFunction {
