@@ -9,25 +9,28 @@ import { guard, quote } from '../records/validation.ts'
 
 /** An export is NDJSON: a header, one record a line, and an ending. */
 export const formatName = 'portico-export'
+/** The newest version of the format that this program knows. */
 export const formatVersion = 1
 /** In bytes, with the line feed. Far longer than any real record, and short enough to be read as a whole. */
 export const longestLine = 1024 * 1024
 
 /** Whether a first line is one of Portico's, even if it is damaged. */
-export const isOurs = guard(Type.Object({ format: Type.Literal(formatName) }))
+export const isOurs = guard(Type.Object({ format: Type.Literal(formatName), version: Type.Optional(Type.Unknown()) }))
 
 const header = Type.Object({
   format: Type.Literal(formatName),
-  version: Type.Number(),
+  version: Type.Literal(formatVersion),
   /** The last migration of Portico's tables. */
   migration: Type.String(),
   /** The last migration of an application that is built on Portico. */
   site_migration: Type.Optional(Type.String()),
   /** When the records were read (ISO 8601). */
   time: Type.String(),
+  /** The columns of each table. */
   tables: Type.Record(Type.String(), Type.Array(Type.String())),
 })
 
+/** The first line. */
 export const isHeader = guard(header)
 
 const recordLine = Type.Object({
@@ -35,15 +38,18 @@ const recordLine = Type.Object({
   record: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
 })
 
+/** A line between them. */
 export type RecordLine = Static<typeof recordLine>
 export const isRecordLine = guard(recordLine)
 
 const ending = Type.Object({
+  /** The number of records of each table. */
   counts: Type.Record(Type.String(), Type.Integer()),
   /** The id of the next record that is added, for tables that have ids. Ids of removed records are never reused. */
   next_ids: Type.Record(Type.String(), Type.String({ format: 'id' })),
 })
 
+/** The last line, which shows that nothing is missing. */
 export type Ending = Static<typeof ending>
 export const isEnding = guard(ending)
 

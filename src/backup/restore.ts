@@ -155,11 +155,12 @@ function readHeader(
   allSeries: readonly MigrationSeries[],
 ): Map<string, ExportedTable> {
   if (!isOurs(value)) refuse('The file is not an export of Portico.')
-  if (!isHeader(value)) refuse('The line is not the header of an export.')
-  const { version, migration, site_migration: siteMigration, tables: exported } = value
-  if (version !== formatVersion) {
+  const { version } = value
+  if (typeof version === 'number' && version !== formatVersion) {
     refuse(`The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`)
   }
+  if (!isHeader(value)) refuse('The line is not the header of an export.')
+  const { migration, site_migration: siteMigration, tables: exported } = value
   const isUnknown = (name: string) => allSeries.every(({ migrations }) => !Object.hasOwn(migrations, name))
   if (isUnknown(migration)) {
     refuse(`The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`)

@@ -5,6 +5,7 @@ import { fromText, isNullable } from './validation.ts'
 import type { RecordKind } from './record-kind.ts'
 
 export interface ImportRow {
+  /** The line number, from 1. */
   line: number
   /** In characters. Undefined if it could not be read. */
   length?: number

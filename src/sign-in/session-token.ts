@@ -18,6 +18,7 @@ export interface SessionToken {
   expires: number
   /** Whether the session outlives the browser's. */
   remembered: boolean
+  /** The fingerprint of the password hash at sign-in. */
   fingerprint: string
 }
 
@@ -29,6 +30,7 @@ const [idAt, expiresAt, sessionAt, fingerprintAt, signatureAt] = [1, 9, 15, 33, 
 /** 81 bytes are a multiple of three, so base64 has no unused bits and each token has exactly one spelling. */
 const form = /^[\w-]{108}$/
 
+/** The lifetime of a token in milliseconds. */
 export function lifetimeOf({ remembered }: Pick<SessionToken, 'remembered'>): number {
   return remembered ? lifetimes.remembered : lifetimes.session
 }

@@ -249,7 +249,7 @@ const hostile: Record<string, Refused> = {
   "another program's JSON": ['{"format":"other"}\n', 1, noExport],
 
   'a header without tables': [withMembers({ tables: undefined }), 1, noHeader],
-  'a newer format': [withMembers({ version: 2 }), 1, newerFormat],
+  'a newer format': [withMembers({ version: 2, tables: 2 }), 1, newerFormat],
   'a newer migration': [withMembers({ migration: '9999-newer' }), 1, newerVersion],
   'a line without a table': [changed('"table":"museums"', () => '{}'), museum, neither],
   'an ending with SQL': [

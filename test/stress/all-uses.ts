@@ -89,6 +89,10 @@ export async function soak(port: number, goesOn: () => boolean, lanes: number): 
         async () => {
           const hostile = await fuzz(port, 3, seed, 1)
           seed += 3
+          const { hangs, faults, garbled, miscounted } = hostile
+          if ([hangs, faults, garbled, miscounted].some(({ length }) => length > 0)) {
+            throw new Error(JSON.stringify(hostile))
+          }
           for (const [status, number] of hostile.statuses) for (let left = number; left > 0; left--) count(status)
         },
       ]

@@ -200,6 +200,7 @@ export interface ConnectionWait {
 
 /** The connections of a pool. */
 export interface PoolCounts {
+  /** Those that are open, or being opened. */
   open: number
   /** Those of them that nobody uses. */
   free: number

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { makeFolder } from './folder.ts'
-import { pageOf, profiledApp } from './profiled-app.ts'
+import { everythingStored, keptLines, pageOf, profiledApp } from './profiled-app.ts'
 import { bytesIn, storeIn, tokensIn, write } from './stores.ts'
 import { configuration } from './views/example-profile.ts'
 
@@ -62,11 +62,16 @@ t.test('a process that exits during a burst leaves all its profiles', async t =>
   t.equal(storeIn(t, directory).store.search({ url: '/its' }).total, 30)
 })
 
-t.test('a request during which the process exits has a profile', async t => {
-  const directory = makeFolder()
-  run(directory, "app.get('/fatal', () => { process.exit() }); await app.inject('/fatal')", 'ignore')
-  t.match(storeIn(t, directory).store.search({}).profiles, [{ url: '/fatal', outcome: 'unfinished', status: null }])
-})
+for (const [how, route] of [
+  ['exits', 'process.exit()'],
+  ['dies of an error', "setTimeout(() => { throw new Error('from nowhere') })"],
+] as const) {
+  t.test(`a request during which the process ${how} has a profile`, async t => {
+    const directory = makeFolder()
+    run(directory, `app.get('/fatal', () => { ${route} }); await app.inject('/fatal')`, 'ignore')
+    t.match(storeIn(t, directory).store.search({}).profiles, [{ url: '/fatal', outcome: 'unfinished', status: null }])
+  })
+}
 
 // The system also signals that a file has grown too large. A listener keeps that from ending the process.
 process.on('SIGXFSZ', () => {})
@@ -124,6 +129,20 @@ t.test('a disk that fills up again is logged again', { skip }, async t => {
   writeAt(3, 'lost again', 0)
   t.equal(complaints.length, 2)
   limitFiles('unlimited')
+})
+
+t.test('a full disk never affects the request', { skip }, async t => {
+  const { lines, logger } = keptLines('warn')
+  const app = await profiledApp(t, {}, { logger })
+  app.get('/', async () => 'ok')
+  await app.ready()
+  t.teardown(() => limitFiles('unlimited'))
+  limitFiles(0)
+  for (let request = 0; request < 3; request++) t.equal((await app.inject('/')).body, 'ok')
+  await everythingStored(app)
+  t.equal((await app.profiler.search({})).total, 3)
+  limitFiles('unlimited')
+  t.equal(lines.filter(line => line.includes('cannot write')).length, 1)
 })
 
 t.test('an unreadable segment is logged once', async t => {

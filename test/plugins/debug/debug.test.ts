@@ -111,6 +111,13 @@ t.test('the configuration panel shows the settings without the database password
   t.notMatch(html, 'hunter2')
 })
 
+t.test('closing an app removes its listeners for reads', async t => {
+  const app = await buildDebugged(t, { database, routes })
+  await app.ready()
+  await app.close()
+  t.equal(app.entityCache.events.listenerCount('read'), 0)
+})
+
 t.test("a request that Fastify refuses while closing has a profile without data in Portico's panels", async t => {
   const app = Fastify(profiledOptions({}))
   await app.register(profiler, {

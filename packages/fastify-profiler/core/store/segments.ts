@@ -267,6 +267,7 @@ export class LineBuffer {
   #lines: Line[] = []
   /** Made with the first line, since most applications of a test suite store none. */
   #buffer: Buffer | null = null
+  /** Bytes of the gathered lines. */
   #size = 0
   /** Set while lines are gathered. */
   #timer: NodeJS.Timeout | null = null

@@ -15,7 +15,7 @@ import type { ServerResponse } from 'node:http'
 import type { Diagnosis } from '../../core/feature.ts'
 import { attempt, isRecord, setHeader } from '../../core/foreign-value.ts'
 import { isNavigation, untouched } from '../../core/view/debug-answer.ts'
-import { resolveFrames } from './source-excerpt.ts'
+import { resolveFrames, type SourceTexts } from './source-excerpt.ts'
 import type { Replace } from '../../core/watch/answer.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 
@@ -133,12 +133,13 @@ function withExceptions(body: Buffer, exceptions: readonly Exception[], token: s
 
 /** The exception chain for programs: no source, one line per frame. */
 function exceptionsForPrograms(exceptions: readonly Exception[]): Json {
+  const files: SourceTexts = new Map()
   return exceptions.map(({ class: name, message, code, relation, frames }) => ({
     class: name,
     message,
     code,
     relation,
-    trace: resolveFrames(frames).map(
+    trace: resolveFrames(frames, files).map(
       frame => `${frame.function ?? 'anonymous'} (${frame.file}:${frame.line}:${frame.column})`,
     ),
   }))

@@ -102,7 +102,7 @@ function lateQueries({ database }: Profile, root: string): string {
 function linesOfFindings(profile: Profile, root: string): string {
   const places = new Map(
     findingsOf(profile, sliceTime(profile)).flatMap(({ location }) =>
-      location === null ? [] : [[locationText(location, root), excerptOf(location, 1)] as const],
+      location === null ? [] : [[locationText(location, root), excerptOf(location, undefined, 1)] as const],
     ),
   )
   return blocks(

@@ -16,7 +16,7 @@ import {
   renderClock,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { resolveLocation } from '../exceptions/source-excerpt.ts'
+import { resolveLocation, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { findProfile, missingProfile, refusal } from '../home/question.ts'
 import { percent } from '../performance/waterfall.ts'
@@ -50,8 +50,9 @@ function functionName(name: string): string {
  * @param zoom where a cell leads, up to its number; null in a file
  */
 function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string, zoom: string | null): Markup {
+  const files: SourceTexts = new Map()
   return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
-<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root), zoom && `${zoom}${number}`))}
+<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root, files), zoom && `${zoom}${number}`))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
 }
@@ -65,9 +66,9 @@ function renderCell({ call, row, share, start }: CallCell, place: string, zoomed
   return html`<a href="${zoomed}" aria-label="${name} ${place} ${formatShare(share, 1)}">${cell}</a>`
 }
 
-function placeOf({ kind, location }: CallNode, root: string): string {
+function placeOf({ kind, location }: CallNode, root: string, files: SourceTexts): string {
   if (location === null) return ''
-  return lineText(kind === 'own' ? resolveLocation(location) : location, root)
+  return lineText(kind === 'own' ? resolveLocation(location, files) : location, root)
 }
 
 const longestLine = 160

@@ -3,7 +3,7 @@ import type { Collecting } from '../../core/feature.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Profile, toMicroseconds } from '../../core/profile.ts'
 import { cut } from '../../core/view/units.ts'
-import { keptSource, resolveLocation } from '../exceptions/source-excerpt.ts'
+import { resolveLocation, sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
 import type { FunctionUse, Samples } from './samples.ts'
 import { type RawSamples, samplingIntervals, samplingOf } from './sampling.ts'
@@ -85,12 +85,14 @@ function hotFunctions(calls: readonly CallNode[]): FunctionUse[] {
 /** The samples of a profile for viewing: with original positions, and the text of each line. */
 export function readLines({ samples }: Profile): Pick<Profile, 'samples'> {
   if (samples === undefined || 'why' in samples) return {}
-  return { samples: { ...samples, hot: samples.hot.map(withLine), charged: samples.charged.map(withLine) } }
+  const files: SourceTexts = new Map()
+  const complete = (use: FunctionUse) => withLine(use, files)
+  return { samples: { ...samples, hot: samples.hot.map(complete), charged: samples.charged.map(complete) } }
 }
 
-function withLine(use: FunctionUse): FunctionUse {
+function withLine(use: FunctionUse, files: SourceTexts): FunctionUse {
   if (use.location === null || use.kind === 'node') return use
-  const location = resolveLocation(use.location)
-  const source = keptSource(location.file)?.lines[location.line - 1]
+  const location = resolveLocation(use.location, files)
+  const source = sourceOf(location.file, files)?.lines[location.line - 1]
   return { ...use, location, ...(source !== undefined && { source: source.trim() }) }
 }
