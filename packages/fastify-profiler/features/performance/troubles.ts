@@ -46,8 +46,9 @@ function isSound(profile: Profile): boolean {
 }
 
 /** Whether something failed that the status of the response does not tell. */
-function hasSilentFailure({ database, exceptions, http }: Profile): boolean {
-  return exceptions.some(({ uncaught }) => uncaught !== undefined) || Boolean(database?.failed || http?.failed)
+function hasSilentFailure({ database, exceptions, http, status }: Profile): boolean {
+  const isUncaught = exceptions.some(({ uncaught }) => uncaught !== undefined)
+  return status === null || isUncaught || Boolean(database?.failed || http?.failed)
 }
 
 let second = 0
