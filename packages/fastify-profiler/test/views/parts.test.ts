@@ -98,7 +98,7 @@ const formats: Record<string, [format: (value: never) => unknown, values: readon
   'a content type is named in a word': [
     mediaTypeName,
     ['text/html; charset=utf-8', 'application/json', 'image/png', ''],
-    ['html', 'json', 'png', ''],
+    ['HTML', 'JSON', 'png', ''],
   ],
   'a status has the tone of its class, and a missing one is a warning': [
     statusTone,
