@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import { isSensitiveField, isWords } from './secret-names.ts'
 
 // Saves 0.9 of 1.0 µs for 40 characters, half the time of masking a profile.
@@ -5,15 +6,13 @@ import { isSensitiveField, isWords } from './secret-names.ts'
 class PrefixIndex<Value> {
   /** Whether two ASCII characters begin a prefix. */
   readonly #starts = new Uint8Array(128 * 128)
-  readonly #entries = new Map<string, Array<readonly [prefix: string, value: Value]>>()
+  readonly #entries: ReadonlyMap<string, ReadonlyArray<readonly [prefix: string, value: Value]>>
 
   constructor(entries: Iterable<readonly [prefix: string, value: Value]>) {
     // Longest first, because one prefix may begin another.
-    for (const entry of [...entries].sort(([one], [other]) => other.length - one.length)) {
-      const start = entry[0].slice(0, 2)
-      this.#starts[start.charCodeAt(0) * 128 + start.charCodeAt(1)] = 1
-      this.#entries.set(start, [...(this.#entries.get(start) ?? []), entry])
-    }
+    const longestFirst = [...entries].sort(([one], [other]) => other.length - one.length)
+    this.#entries = groupBy(longestFirst, ([prefix]) => prefix.slice(0, 2))
+    for (const start of this.#entries.keys()) this.#starts[start.charCodeAt(0) * 128 + start.charCodeAt(1)] = 1
   }
 
   /** Finds the first prefix at or after an index; null if there is none. */
