@@ -21,7 +21,7 @@ export class LockedError extends StartError {
 }
 
 /** A locked folder. */
-export interface DirectoryLock {
+interface DirectoryLock {
   /**
    * Hands over the connections of processes that wait for the lock: those that wait already, and all to come. They wait
    * until their connection closes, which is at the latest when the lock is released.

@@ -179,7 +179,7 @@ export function keepBoot(sources: PageSources): RunningFeature {
   }
 }
 
-export const bootVersion = 1
+const bootVersion = 1
 
 /** The start of an application: plain data, bounded and masked. Times are milliseconds. */
 export interface Boot {

@@ -349,7 +349,7 @@ function timeText(time: number): string {
 }
 
 /** When something ran: in A above and pale, in B below and full. */
-export function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
+function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
   const { colour } = kindView(kind)
   const piecesOf = (times: SpanPair['a']) =>
     drawnApart(

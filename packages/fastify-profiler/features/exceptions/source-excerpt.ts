@@ -40,7 +40,7 @@ const mostKept = 20
 const kept = new Map<string, { state: string; source: SourceText }>()
 
 /** A source file as it is now; null if it cannot be shown. */
-export function keptSource(file: string): SourceText | null {
+function keptSource(file: string): SourceText | null {
   try {
     const { mtimeMs, size } = statSync(file)
     const state = `${mtimeMs} ${size}`

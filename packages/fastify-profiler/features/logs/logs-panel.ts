@@ -35,7 +35,7 @@ export function logCard(logs: readonly LogLine[]): ToolbarCard {
 }
 
 /** The logged errors, or else the warnings, in words; null if there are neither. */
-export function loggedProblems(logs: readonly LogLine[]): { text: string; tone: Tone } | null {
+function loggedProblems(logs: readonly LogLine[]): { text: string; tone: Tone } | null {
   const first = firstProblem(logs)
   if (first === undefined) return null
   const tone = levelTone(first.level)

@@ -50,7 +50,7 @@ export function requestTarget({ url }: Pick<Profile, 'url'>): string {
   return target.startsWith('/') ? target : `/${target}`
 }
 
-export function requestUrl(asked: Asked): string {
+function requestUrl(asked: Asked): string {
   return `${asked.protocol}://${sentHost(asked) ?? 'localhost'}${requestTarget(asked)}`
 }
 
@@ -82,7 +82,7 @@ export function sentPairs(values: Readonly<Record<string, Json>>): Array<[name: 
 }
 
 /** A recorded value as the text that may have been sent. */
-export function sentText(value: Json): string {
+function sentText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
