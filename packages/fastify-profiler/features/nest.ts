@@ -109,11 +109,17 @@ function inSpan(nameOf: () => string, subjectOf: () => unknown, call: AnyFunctio
   const result: unknown = Reflect.apply(call, undefined, [])
   if (span === undefined || !isPromise(result)) return result
   const end = (outcome?: 'threw') => driverBoundary.guard(() => span.end(outcome), undefined)
-  void result.then(
-    () => end(),
-    () => end('threw'),
+  // Returned instead of the promise itself, because V8's stacks end at a promise that two wait for.
+  return result.then(
+    value => {
+      end()
+      return value
+    },
+    (error: unknown) => {
+      end('threw')
+      throw error
+    },
   )
-  return result
 }
 
 const places = new WeakMap<object, Location | null>()

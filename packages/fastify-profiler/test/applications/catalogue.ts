@@ -170,7 +170,10 @@ export const applications: readonly Application[] = [
     folder: 'nest',
     start: ['server.js', '--filter'],
     packages: ['@nestjs/common@12', '@nestjs/core@12', '@nestjs/platform-fastify@12', 'reflect-metadata', 'rxjs'],
-    requests: [{ path: '/orders/13', accept: 'text/html', status: 503, throws: ['Order 13 is broken', 'no price'] }],
+    requests: [
+      { path: '/orders/13', accept: 'text/html', status: 503, throws: ['Order 13 is broken', 'no price'] },
+      { path: '/orders/14', accept: 'text/html', status: 503, throws: ['Order 14 is closed'] },
+    ],
   },
   {
     name: 'tRPC, mercurius, Yoga and Apollo that fail',

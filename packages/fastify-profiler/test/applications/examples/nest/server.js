@@ -3,10 +3,22 @@ import { Controller, Get, Logger, Module, Param, UseGuards } from '@nestjs/commo
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 
-const guard = { canActivate: async () => true }
+const guard = {
+  async canActivate(context) {
+    await null
+    if (context.switchToHttp().getRequest().params.id === '14') throw new Error('Order 14 is closed') // thrown
+    return true
+  },
+}
 const filter = {
-  catch: (error, host) =>
-    host.switchToHttp().getResponse().code(503).type('text/html').send(`<h1>${error.message}</h1>`),
+  catch(error, host) {
+    const frames = error.stack.split('\n').filter(line => !line.includes('/fastify-profiler/dist/'))
+    const reply = host.switchToHttp().getResponse()
+    reply
+      .code(503)
+      .type('text/html')
+      .send(`<h1>${error.message}</h1><pre>${frames.join('\n')}</pre>`)
+  },
 }
 
 class OrdersController {
