@@ -30,7 +30,7 @@ import {
 } from './profile.ts'
 import { hostName, pathOfUrl, requestHost } from './request-target.ts'
 import type { Exchange } from './watch/exchange.ts'
-import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
+import type { KnownRoutes } from './watch/known-routes.ts'
 import { notesKept, type Recorder } from './watch/recorder.ts'
 
 function collectPanels(
@@ -233,17 +233,10 @@ function collectFailures(collecting: CollectingRecorded): Pick<Profile, 'excepti
   return failures?.(collecting) ?? { exceptions: [], lifecycle: [] }
 }
 
-function matchedPattern({ request }: Exchange): MatchedPattern | null {
-  if (request === null || request.is404) return null
-  const { handler, url } = request.routeOptions
-  return url === undefined ? null : { url, handler }
-}
-
 /**
  * Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read.
- * @param route given apart, since an exchange whose request cannot be read has none
  */
-function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPattern | null): Collected {
+function collect(exchange: Exchange, parts: CollectionParts): Collected {
   const before = performance.now()
   const { recorder, request, reply } = exchange
   const { bounds, routes, toError } = parts
@@ -260,7 +253,7 @@ function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPatte
   }
   const blocked = blockedTimes(recorder)
   const time = { duration: recorder.ended ?? recorder.now(), blocked }
-  const collecting = { exchange, route, mask, bounds, routes, time, toError, drop, keepSamples }
+  const collecting = { exchange, mask, bounds, routes, time, toError, drop, keepSamples }
   const failed = collectFailures(collecting)
   maskSpans(recorder.spans, mask)
   const profile: Profile = {
@@ -299,8 +292,7 @@ function collectBare(exchange: Exchange, parts: CollectionParts, failure: string
   recorder.note(
     `The profiler could not read all of this request (${failure}), and kept only its head. The log says why.`,
   )
-  const route = attempt(() => matchedPattern(exchange), null)
-  return collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] }, route)
+  return collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] })
 }
 
 function describeRequest(exchange: Exchange, headers: readonly HeaderLine[], mask: Mask): RequestRecord {
@@ -358,7 +350,7 @@ export class Collector {
    */
   collect<Result>(exchange: Exchange, use: (collected: Collected) => Result): Result {
     try {
-      return use(collect(exchange, this.#parts, matchedPattern(exchange)))
+      return use(collect(exchange, this.#parts))
     } catch (error) {
       this.#boundary.tell(error)
       return use(collectBare(exchange, this.#parts, kindOfFailure(error)))

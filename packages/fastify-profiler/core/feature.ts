@@ -18,7 +18,7 @@ import type { ApplicationStart } from './watch/application-start.ts'
 import type { Replace } from './watch/answer.ts'
 import type { Exchange } from './watch/exchange.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
-import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
+import type { KnownRoutes } from './watch/known-routes.ts'
 import type { Recorder } from './watch/recorder.ts'
 import type { Recorders } from './watch/current-recorder.ts'
 
@@ -216,8 +216,6 @@ export interface CollectingRecorded {
 /** An exchange whose profile is made. */
 export interface Collecting extends CollectingRecorded {
   exchange: Exchange
-  /** The pattern and the handler of the route that matched; null for none. */
-  route: MatchedPattern | null
   routes: KnownRoutes
   /** Stores the text of its samples beside the profile. */
   keepSamples: (text: string) => void

@@ -43,6 +43,22 @@ t.test('a route is identified by its constraints too, and HEAD belongs to the GE
   }
 })
 
+t.test('a route that calls callNotFound is the one that matched, and a page of the application stays', async t => {
+  const app = await profiledApp(t)
+  app.get('/things/:id', async (_request, reply) => reply.callNotFound())
+  const shop = async (within: typeof app) => {
+    within.setNotFoundHandler(async (_request, reply) => reply.code(404).type('text/html').send('<h1>Sold</h1>'))
+    within.get('/:id', async (_request, reply) => reply.callNotFound())
+  }
+  await app.register(shop, { prefix: '/shop' })
+  const headers = { accept: 'text/html' }
+  const plain = await app.inject({ url: '/things/7', headers })
+  t.match(plain, { statusCode: 404, body: 'The route /things/:id answered GET /things/7 with 404' })
+  t.notMatch(plain.body, 'No route matches')
+  t.match((await onlyProfile(t, app, '/things/7')).routing.matched, { url: '/things/:id', params: { id: '7' } })
+  t.equal((await app.inject({ url: '/shop/7', headers })).body, '<h1>Sold</h1>')
+})
+
 t.test('the nearest routes are listed with the reason why each did not match', async t => {
   const tenant = {
     name: 'tenant',

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { attempt, setMethod } from '../foreign-value.ts'
 import type { Profile } from '../profile.ts'
 import { pathOfUrl } from '../request-target.ts'
+import type { MatchedPattern } from './known-routes.ts'
 import type { Recorder } from './recorder.ts'
 import type { Work } from './running-calls.ts'
 
@@ -20,6 +21,8 @@ export interface Exchange {
   /** Null until Fastify makes them. For a malformed URL it may never do so. */
   request: FastifyRequest | null
   reply: FastifyReply | null
+  /** The route that matched. Stays when the application calls `reply.callNotFound()`. */
+  route: MatchedPattern | null
   hijacked: boolean
   /** Whether `reply.send` has been called. */
   isReplied: boolean

@@ -148,6 +148,7 @@ export class Exchanges {
       upgrade: watchUpgrade(raw, response),
       request: null,
       reply: null,
+      route: null,
       hijacked: false,
       isReplied: false,
       finished: false,
@@ -201,6 +202,7 @@ export class Exchanges {
     }
     if (pattern !== undefined && routes.find(handler) === null) traceEarlierRoute(request, application)
     exchange.reply = reply
+    if (pattern !== undefined) exchange.route = { url: pattern, handler }
     watchReply(reply, exchange, recorders)
     this.#parts.entered({
       recorder,

@@ -70,8 +70,10 @@ function errorFacts(context: ViewContext): Fact[] {
 }
 
 function silentFailure(profile: Profile): string {
-  return isRoutingFailure(profile)
-    ? `No route matches ${profile.method} ${profile.path}`
+  const { method, path, routing, status } = profile
+  if (isRoutingFailure(profile)) return `No route matches ${method} ${path}`
+  return status === 404 && routing.matched !== null
+    ? `The route ${routing.matched.url} answered ${method} ${path} with 404`
     : 'Error response without an exception'
 }
 
@@ -90,13 +92,14 @@ const ofTheOldBody = [
 ]
 
 export function explainFailure(exchange: Exchange, { exceptions, link, view }: Diagnosis): Replace | null {
-  const { raw, recorder, request, response } = exchange
+  const { raw, recorder, request, response, route } = exchange
   if (response.statusCode < 400) return null
   const type = String(response.getHeader('content-type') ?? '')
   const isPage = /^text\/html\b/i.test(type)
   // A handler may send an error status on purpose (an invalid form, "no such user"), or a page for what it caught.
   const isUnanswered = recorder.failures.some(({ from }) => from === 'thrown' || (from === 'caught' && !isPage))
-  const isAccident = isUnanswered || request === null || request.is404
+  const isUnmatched = route === null || (request?.is404 === true && !isPage)
+  const isAccident = isUnanswered || isUnmatched
   const form = preferredForm(raw)
   if (isAccident && form === 'html' && isNavigation(raw)) {
     return () => {

@@ -191,8 +191,8 @@ function isMethod(method: string): method is HTTPMethod {
 const shown = new WeakMap<object, NearMiss[]>()
 
 /** The route that a request matched, or the routes similar to its path. */
-export function collectRouting({ exchange, mask, route, routes }: Collecting): Pick<Profile, 'routing'> {
-  const { recorder, request } = exchange
+export function collectRouting({ exchange, mask, routes }: Collecting): Pick<Profile, 'routing'> {
+  const { recorder, request, route } = exchange
   const count = routes.all.length
   if (route === null) {
     return { routing: { matched: null, nearMisses: nearMissesOf(exchange, routes), routes: count } }
