@@ -257,3 +257,16 @@ t.test('a remedy has nothing of the values in the text', async t => {
   t.match(database?.repetitions, [{ kind: 'loop' }])
   t.notMatch(database?.repetitions[0]?.remedy, 'hunter2')
 })
+
+t.test('the timeline names a query by its verb and its table', async t => {
+  const { spans } = await profileOf(t, async () => {
+    await ask('drop table if exists "app"."rooms"')
+    await ask('create table if not exists rooms (id int)')
+    await ask('insert into rooms values ($1)', 1)
+  })
+  const queries = spans.filter(({ kind }) => kind === 'query')
+  t.same(
+    queries.map(({ name }) => name),
+    ['drop rooms', 'create rooms', 'insert rooms'],
+  )
+})

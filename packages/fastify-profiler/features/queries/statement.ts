@@ -65,6 +65,6 @@ function transactionOf(statement: string): StatementFacts['transaction'] {
 
 function nameOf(statement: string): string {
   const [, verb = 'query'] = /^\W*(\w+)/.exec(statement) ?? []
-  const [, table = ''] = /\b(?:from|into|update|table)\s+(?:["`[]?\w+["`\]]?\.)*["`[]?(\w+)/i.exec(statement) ?? []
+  const [, table = ''] = /\b(?:from|into|update|table)\s+(?:if\s+(?:not\s+)?exists\s+)?(?:["`[]?\w+["`\]]?\.)*["`[]?(\w+)/i.exec(statement) ?? []
   return `${verb.toLowerCase()} ${table}`.trim()
 }
