@@ -181,6 +181,17 @@ t.test('a logged stack has two frames of the profiler, which no view shows', asy
   }
 })
 
+t.test('an error that a line of level error has as err or error is an exception of the request', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async ({ log }) => {
+    log.error({ err: new Error('one') }, 'It failed')
+    log.error({ error: new Error('two') }, 'It failed')
+    log.warn({ error: new Error('three') }, 'It nearly failed')
+  })
+  const { exceptions } = await profileOf(app, '/')
+  t.same(exceptions.map(({ message }) => message).toSorted(), ['one', 'two'])
+})
+
 t.test('a logged stack from another machine is shown unchanged', async t => {
   const app = await profiledApp(t)
   const stack = 'Error: foreign\n    at run (file://elsewhere/app.js:1:2)\n    at file:///%00:1:2'

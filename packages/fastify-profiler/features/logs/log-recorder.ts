@@ -72,7 +72,7 @@ class RecordingStream implements DestinationStream {
     const recorder = begun?.finished === true && !isTelling ? null : begun?.open
     if (recorder == null) return
     const { write } = RecordingStream.prototype
-    const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
+    const err = lastLevel >= error ? (propertyOf(lastObj, 'err') ?? propertyOf(lastObj, 'error')) : null
     // An error with its reply is logged by Fastify. Its stack has no line of the application, and costs the most.
     const isFastifys = isError(err) && propertyOf(lastObj, 'res') !== undefined
     recorder.line(line, isTelling && !isFastifys ? findCaller(write) : null)
