@@ -1,4 +1,3 @@
-import { originalLocation } from '../../core/call-site.ts'
 import type { ToolbarCard } from '../../core/panel.ts'
 import type { Exception, Frame, Profile } from '../../core/profile.ts'
 import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
@@ -8,7 +7,7 @@ import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock } from '../../core/view/markdown.ts'
 import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
-import { type Excerpt, excerptMarkdown, renderExcerpt } from './source-excerpt.ts'
+import { type Excerpt, excerptMarkdown, renderExcerpt, resolveLocation } from './source-excerpt.ts'
 
 /** The index of the error that has ended the process, or else of the first. */
 export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {
@@ -229,7 +228,7 @@ export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exc
   const worst = worstOf(profile)
   const thrown = exceptions[worst]
   const line = lineOf(exceptions, rootCauseOf(exceptions, worst))
-  const at = line && originalLocation(line)
+  const at = line && resolveLocation(line)
   return {
     exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200),
     ...(at !== null && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
