@@ -9,9 +9,12 @@ import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { type Excerpt, excerptMarkdown, renderExcerpt, resolveLocation } from './source-excerpt.ts'
 
-/** The index of the error that has ended the process, or else of the first. */
-export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {
-  return crash === undefined ? 0 : exceptions.findLastIndex(({ uncaught }) => uncaught !== undefined)
+/** The index of the error that has ended the process, or else of the first that can have led to the status. */
+export function worstOf({ crash, exceptions, status }: Pick<Profile, 'crash' | 'exceptions' | 'status'>): number {
+  if (crash !== undefined) return exceptions.findLastIndex(({ uncaught }) => uncaught !== undefined)
+  const isReason = ({ parent, relation, statusCode }: Exception) =>
+    parent === null && relation !== 'logged' && Number(statusCode ?? 500) >= 500
+  return Number(status) < 500 ? 0 : Math.max(0, exceptions.findIndex(isReason))
 }
 
 /** The index of the error at the bottom of a chain: the cause, or else the first member, of each in turn. */
@@ -44,10 +47,12 @@ export function nearestOwnFrame(exceptions: readonly Exception[], index: number)
 }
 
 /** The line of the application to look at. What Fastify refuses, such as a malformed URL, is the fault of none. */
-export function lineOf(exceptions: readonly Exception[], index: number): Frame | null {
-  const { code, statusCode } = exceptions[0] ?? {}
+export function lineOf(profile: Pick<Profile, 'crash' | 'exceptions' | 'status'>): Frame | null {
+  const { exceptions } = profile
+  const worst = worstOf(profile)
+  const { code, statusCode } = exceptions[worst] ?? {}
   const isOfClient = code?.startsWith('FST_ERR_') === true && Number(statusCode ?? 500) < 500
-  return isOfClient ? null : nearestOwnFrame(exceptions, index)
+  return isOfClient ? null : nearestOwnFrame(exceptions, rootCauseOf(exceptions, worst))
 }
 
 /** What an error is to the others of its chain: Outermost, Root cause, Cause, Member, Logged. */
@@ -82,12 +87,14 @@ const LINES_AROUND = 3
  * the outermost. The others are folded, and have their frames only in the stack traces.
  */
 export function exceptionBlocks(
-  { exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>,
+  profile: Pick<Profile, 'crash' | 'exceptions' | 'routing' | 'status'>,
   place: Place,
 ): Blocks {
-  const cause = rootCauseOf(exceptions)
+  const { exceptions } = profile
+  const worst = worstOf(profile)
+  const cause = rootCauseOf(exceptions, worst)
   // The requested path is at fault, not the code that rejects it.
-  const open = isRoutingFailure(profile) ? [] : [cause, 0]
+  const open = isRoutingFailure(profile) ? [] : [cause, worst]
   return [
     exceptions.length > 1 && { html: renderExceptionTree(exceptions, place), markdown: '' },
     ...[...new Set([cause, ...exceptions.keys()])].flatMap((index): Block[] => {
@@ -227,7 +234,7 @@ export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exc
   const { exceptions } = profile
   const worst = worstOf(profile)
   const thrown = exceptions[worst]
-  const line = lineOf(exceptions, rootCauseOf(exceptions, worst))
+  const line = lineOf(profile)
   const at = line && resolveLocation(line)
   return {
     exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200),
