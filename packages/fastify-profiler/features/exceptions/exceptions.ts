@@ -5,7 +5,8 @@ import { locationText, type Place, renderIndent, renderLocation, titled } from '
 import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock } from '../../core/view/markdown.ts'
-import { count, formatTime } from '../../core/view/units.ts'
+import { count, cut, formatTime } from '../../core/view/units.ts'
+import { queryOf, reasonOf } from '../performance/failed-calls.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { type Excerpt, excerptMarkdown, renderExcerpt, resolveLocation } from './source-excerpt.ts'
 
@@ -230,14 +231,28 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
   }
 }
 
-export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception' | 'thrownAt'> {
-  const { exceptions } = profile
+/** Characters of a message that are shown before its cause. */
+const outerMost = 60
+
+/** The error that stands for a request, with its root cause. */
+export function failureText(profile: Profile): string | null {
+  const { database, exceptions } = profile
   const worst = worstOf(profile)
   const thrown = exceptions[worst]
+  const root = exceptions[rootCauseOf(exceptions, worst)]
+  if (thrown === undefined || root === undefined) return null
+  const reason = `${root.class}: ${reasonOf(root.message, queryOf(root, database)?.sql ?? '')}`
+  return thrown === root ? reason : `${thrown.class}: ${cut(thrown.message, outerMost)}, caused by ${reason}`
+}
+
+export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception' | 'thrownAt'> {
+  const { database, exceptions } = profile
+  const root = exceptions[rootCauseOf(exceptions, worstOf(profile))]
   const line = lineOf(profile)
-  const at = line && resolveLocation(line)
+  // The driver's error may have no frame of the application, but the query has.
+  const at = line === null ? root && queryOf(root, database)?.location : resolveLocation(line)
   return {
-    exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200),
-    ...(at !== null && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
+    exception: failureText(profile)?.slice(0, 200) ?? null,
+    ...(at && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
   }
 }

@@ -1,7 +1,7 @@
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
-import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
+import { crashText, failureText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
 import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
@@ -78,14 +78,11 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const thrown = exceptions[worst]
   if (thrown === undefined || (Number(status) < 500 && crash === undefined)) return found
   const root = rootCauseOf(exceptions, worst)
-  const texts = [...new Set([thrown, exceptions[root] ?? thrown])].map(
-    ({ class: name, message }) => `${name}: ${message}`,
-  )
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
   // The driver's error may have no frame of the application, but the query has.
   const query = queryOf(exceptions[root] ?? thrown, database)
   const before = failedBefore(profile)
-  const error = texts.join(', caused by ')
+  const error = failureText(profile) ?? ''
   const detail = before === null ? error : `${error.replace(/\.$/, '')}. ${before.says}`
   const thrower = nearestOwnFrame(exceptions, root)
   const place = thrower === null ? (query?.location ?? before?.location ?? null) : resolveLocation(thrower)
