@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { graphqlDriver } from '../features/exceptions/caught-elsewhere.ts'
 import { linesOf } from './drivers/driver-app.ts'
 import { makeFolder } from './folder.ts'
-import { profiledApp } from './profiled-app.ts'
+import { pageOf, profiledApp } from './profiled-app.ts'
 
 // Stands in for libraries that catch the errors of an application's functions: GraphQL, tRPC and Nest.
 
@@ -113,6 +113,20 @@ for (const [name, open] of Object.entries(libraries)) {
     t.strictSame(await messages(), ['caught at once', 'caught late'])
   })
 }
+
+t.test('a 500 of Nest has the error that led to it, not a 422 before, and nothing of error handlers', async t => {
+  const { app, profileOf } = await watchedApp(t)
+  app.get('/', async (_request, reply) => {
+    filter(Object.assign(new Error('no text'), { statusCode: 422 }))
+    filter(new Error('no filter'))
+    return reply.code(500).send()
+  })
+  const { token } = await profileOf('/')
+  const { profiles } = await app.profiler.search({ token })
+  t.match(profiles, [{ exception: 'Error: no filter', troubles: [{ detail: 'Error: no filter' }] }])
+  t.notMatch(await pageOf(app, `${token}?panel=lifecycle`), 'error handler')
+  t.match(await pageOf(app, `${token}?panel=exception`), /<section id="exception-2"/)
+})
 
 const broken = new Proxy(() => {}, {
   get() {

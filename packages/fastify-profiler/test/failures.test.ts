@@ -63,6 +63,36 @@ app.get('/thrown', async () => {
   throw new Error('The museum burns')
 })
 
+class Capturing extends Error {
+  constructor(message: string) {
+    super(message)
+    Error.captureStackTrace(this, Capturing)
+  }
+}
+class Missing extends Capturing {
+  constructor() {
+    super('missing')
+  }
+}
+class Shop {
+  constructor() {
+    throw new Missing()
+  }
+}
+
+for (const [what, Made, expected] of [
+  ['past the constructors of its classes', Missing, /fail$/],
+  ['not past the constructor of another class', Shop, 'new Shop'],
+] as const) {
+  t.test(`an error is of the line that made it, ${what}`, async t => {
+    const app = await profiledApp(t)
+    app.get('/', async function fail() {
+      throw new Made()
+    })
+    t.match((await profileOf(app, '/')).exceptions[0]?.frames[0]?.function, expected)
+  })
+}
+
 /** The findings of a request, as text. */
 const findingsOf = (url: string) => panelOf(app, url, 'performance')
 

@@ -375,8 +375,13 @@ process.send(existsSync(process.env.FASTIFY_PROFILER_DIRECTORY + '/server.json')
   t.same([told, code, existsSync(join(directory, 'server.json'))], [[true], 0, false])
 })
 
-t.test('compiled code is shown at the lines of its source, though Node has not loaded the map', async t => {
-  const source = `import type { FastifyInstance } from 'fastify'
+for (const [what, flags, sourcefile, comment] of [
+  ['though Node has not loaded the map', flag, '../src/routes.ts', ['//# sourceMappingURL=routes.mjs.map\n']],
+  // As tsx does, whose map of a file names the file itself.
+  ['though Node has mapped its stacks', ['--enable-source-maps', ...flag], 'routes.mjs', []],
+] as const) {
+  t.test(`compiled code is shown at the lines of its source, ${what}`, async t => {
+    const source = `import type { FastifyInstance } from 'fastify'
 
 export default function routes(app: FastifyInstance) {
   app.get('/', async function greet(): Promise<string> {
@@ -384,15 +389,16 @@ export default function routes(app: FastifyInstance) {
   })
 }
 `
-  const { code, map } = transformSync(source, { loader: 'ts', sourcemap: true, sourcefile: '../src/routes.ts' })
-  const files = {
-    'package.json': '{}',
-    'dist/routes.mjs': `${code}//# sourceMappingURL=routes.mjs.map\n`,
-    'dist/routes.mjs.map': map,
-  }
-  const { told } = await run(
-    t,
-    `import Fastify from 'fastify'
+    const sourcemap = comment.length > 0 || 'inline'
+    const { code, map } = transformSync(source, { loader: 'ts', sourcemap, sourcefile })
+    const files = {
+      'package.json': '{}',
+      'dist/routes.mjs': [code, ...comment].join(''),
+      'dist/routes.mjs.map': map,
+    }
+    const { told } = await run(
+      t,
+      `import Fastify from 'fastify'
 import routes from './dist/routes.mjs'
 const app = Fastify()
 routes(app)
@@ -400,11 +406,13 @@ await app.listen({ port: 0, host: '127.0.0.1' })
 tell(await profileOf(await get(app.listeningOrigin, '/')))
 tell((await get(app.listeningOrigin, '/_profiler/')).body)
 await app.close()`,
-    { files },
-  )
-  const [profile, overview]: [Profile, string] = [told[0], told[1]]
-  const { location } = profile?.spans.find(({ name }) => name === 'greet') ?? {}
-  t.match([location?.file, location?.line], [/src.routes\.ts$/, 4])
-  t.match(profile?.exceptions[0]?.frames[0], { file: /src.routes\.ts$/, line: 5 })
-  t.match(overview, /routes\.ts:5/)
-})
+      { files, flags },
+    )
+    const [profile, overview]: [Profile, string] = [told[0], told[1]]
+    const { location } = profile?.spans.find(({ name }) => name === 'greet') ?? {}
+    t.match([location?.file, location?.line], [/routes\.(?:ts|mjs)$/, 4])
+    t.match(profile?.exceptions[0]?.frames[0], { file: location?.file, line: 5 })
+    t.match(overview, /routes\.(?:ts|mjs):5/)
+    t.notMatch(overview, /routes\.(?:ts|mjs):7/)
+  })
+}

@@ -1,7 +1,7 @@
 import { type ProfileBounds, remember } from '../../core/bounds.ts'
 import { isForeign, isProfilerFile, pathOf } from '../../core/call-site.ts'
 import type { CollectingRecorded } from '../../core/feature.ts'
-import { attempt, isError, listOf, nameOfError, read, textOf } from '../../core/foreign-value.ts'
+import { attempt, isError, isObject, listOf, nameOfError, propertyOf, read, textOf } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
 import type { Failure } from '../../core/watch/failures.ts'
@@ -50,6 +50,17 @@ export function parseStack(stack: string, message: string, limit: number): { fra
     else frames.push({ ...frame })
   }
   return { frames, dropped }
+}
+
+/** The frames without the error's constructors, which stay if a class above them captures the stack. */
+function belowConstructors(error: Error, frames: Frame[]): Frame[] {
+  if (!frames[0]?.function?.startsWith('new ')) return frames
+  const constructors = new Set<string>()
+  for (let made: unknown = error; isObject(made); made = Object.getPrototypeOf(made)) {
+    constructors.add(`new ${textOf(propertyOf(propertyOf(made, 'constructor'), 'name'))}`)
+  }
+  const below = frames.slice(frames.findIndex(({ function: name }) => !constructors.has(name ?? '')))
+  return below.some(({ kind }) => kind === 'own') ? below : frames
 }
 
 const standard = new Set(['name', 'message', 'stack', 'cause', 'errors', 'code', 'statusCode'])
@@ -152,7 +163,7 @@ function describe(
     relation,
     parent,
     properties: mask.record(properties),
-    frames,
+    frames: attempt(() => belowConstructors(error, frames), frames),
   }
 }
 

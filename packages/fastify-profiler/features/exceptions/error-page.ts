@@ -10,6 +10,7 @@ import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/sent-request.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { causeFacts } from './exception-panel.ts'
+import { worstOf } from './exceptions.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
 import type { ServerResponse } from 'node:http'
 import type { Diagnosis } from '../../core/feature.ts'
@@ -26,7 +27,7 @@ import type { Exchange } from '../../core/watch/exchange.ts'
 export function renderErrorPage(context: ViewContext): string {
   const { profile, base } = context
   const { exceptions, logs } = profile
-  const [thrown] = exceptions
+  const thrown = exceptions[worstOf(profile)]
   const message = thrown === undefined ? silentFailure(profile) : thrown.message || thrown.class
   return renderDocument({
     title: `${message.slice(0, 150)} (${statusText(profile.status)})`,

@@ -10,18 +10,18 @@ import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { failedBefore, isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
-import { exceptionCard, lineOf, rootCauseOf } from './exceptions.ts'
+import { exceptionCard, lineOf, rootCauseOf, worstOf } from './exceptions.ts'
 
 const causeLength = 120
 
 /** The root cause of a failed request, and the line of the application to look at. */
 export function causeFacts(profile: Profile): Fact[] {
   const { exceptions } = profile
-  const [thrown] = exceptions
-  if (thrown === undefined || isRoutingFailure(profile)) return []
-  const index = rootCauseOf(exceptions)
-  const root = index === 0 ? undefined : exceptions[index]
-  const line = lineOf(exceptions, index)
+  const worst = worstOf(profile)
+  if (exceptions[worst] === undefined || isRoutingFailure(profile)) return []
+  const index = rootCauseOf(exceptions, worst)
+  const root = index === worst ? undefined : exceptions[index]
+  const line = lineOf(profile)
   return [
     ['Root cause', root ? { strong: (root.message || root.class).slice(0, causeLength), tone: 'error' } : null],
     ['Your line', line && { place: line }],
@@ -29,7 +29,7 @@ export function causeFacts(profile: Profile): Fact[] {
 }
 
 export function exceptionFacts(profile: Profile): Fact[] {
-  const [thrown] = profile.exceptions
+  const thrown = profile.exceptions[worstOf(profile)]
   if (thrown === undefined || isRoutingFailure(profile)) return []
   const text = (thrown.message || thrown.class).slice(0, causeLength)
   return [['Error', { strong: text, tone: toneOf(thrown) }], ...causeFacts(profile)]

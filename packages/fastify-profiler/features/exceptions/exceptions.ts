@@ -1,4 +1,3 @@
-import { originalLocation } from '../../core/call-site.ts'
 import type { ToolbarCard } from '../../core/panel.ts'
 import type { Exception, Frame, Profile } from '../../core/profile.ts'
 import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
@@ -6,13 +5,17 @@ import { locationText, type Place, renderIndent, renderLocation, titled } from '
 import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock } from '../../core/view/markdown.ts'
-import { count, formatTime } from '../../core/view/units.ts'
+import { count, cut, formatTime } from '../../core/view/units.ts'
+import { queryOf, reasonOf } from '../performance/failed-calls.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
-import { type Excerpt, excerptMarkdown, renderExcerpt } from './source-excerpt.ts'
+import { type Excerpt, excerptMarkdown, renderExcerpt, resolveLocation } from './source-excerpt.ts'
 
-/** The index of the error that has ended the process, or else of the first. */
-export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {
-  return crash === undefined ? 0 : exceptions.findLastIndex(({ uncaught }) => uncaught !== undefined)
+/** The index of the error that has ended the process, or else of the first that can have led to the status. */
+export function worstOf({ crash, exceptions, status }: Pick<Profile, 'crash' | 'exceptions' | 'status'>): number {
+  if (crash !== undefined) return exceptions.findLastIndex(({ uncaught }) => uncaught !== undefined)
+  const isReason = ({ parent, relation, statusCode }: Exception) =>
+    parent === null && relation !== 'logged' && Number(statusCode ?? 500) >= 500
+  return Number(status) < 500 ? 0 : Math.max(0, exceptions.findIndex(isReason))
 }
 
 /** The index of the error at the bottom of a chain: the cause, or else the first member, of each in turn. */
@@ -45,10 +48,12 @@ export function nearestOwnFrame(exceptions: readonly Exception[], index: number)
 }
 
 /** The line of the application to look at. What Fastify refuses, such as a malformed URL, is the fault of none. */
-export function lineOf(exceptions: readonly Exception[], index: number): Frame | null {
-  const { code, statusCode } = exceptions[0] ?? {}
+export function lineOf(profile: Pick<Profile, 'crash' | 'exceptions' | 'status'>): Frame | null {
+  const { exceptions } = profile
+  const worst = worstOf(profile)
+  const { code, statusCode } = exceptions[worst] ?? {}
   const isOfClient = code?.startsWith('FST_ERR_') === true && Number(statusCode ?? 500) < 500
-  return isOfClient ? null : nearestOwnFrame(exceptions, index)
+  return isOfClient ? null : nearestOwnFrame(exceptions, rootCauseOf(exceptions, worst))
 }
 
 /** What an error is to the others of its chain: Outermost, Root cause, Cause, Member, Logged. */
@@ -83,12 +88,14 @@ const LINES_AROUND = 3
  * the outermost. The others are folded, and have their frames only in the stack traces.
  */
 export function exceptionBlocks(
-  { exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>,
+  profile: Pick<Profile, 'crash' | 'exceptions' | 'routing' | 'status'>,
   place: Place,
 ): Blocks {
-  const cause = rootCauseOf(exceptions)
+  const { exceptions } = profile
+  const worst = worstOf(profile)
+  const cause = rootCauseOf(exceptions, worst)
   // The requested path is at fault, not the code that rejects it.
-  const open = isRoutingFailure(profile) ? [] : [cause, 0]
+  const open = isRoutingFailure(profile) ? [] : [cause, worst]
   return [
     exceptions.length > 1 && { html: renderExceptionTree(exceptions, place), markdown: '' },
     ...[...new Set([cause, ...exceptions.keys()])].flatMap((index): Block[] => {
@@ -224,14 +231,28 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
   }
 }
 
-export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception' | 'thrownAt'> {
-  const { exceptions } = profile
+/** Characters of a message that are shown before its cause. */
+const outerMost = 60
+
+/** The error that stands for a request, with its root cause. */
+export function failureText(profile: Profile): string | null {
+  const { database, exceptions } = profile
   const worst = worstOf(profile)
   const thrown = exceptions[worst]
-  const line = lineOf(exceptions, rootCauseOf(exceptions, worst))
-  const at = line && originalLocation(line)
+  const root = exceptions[rootCauseOf(exceptions, worst)]
+  if (thrown === undefined || root === undefined) return null
+  const reason = `${root.class}: ${reasonOf(root.message, queryOf(root, database)?.sql ?? '')}`
+  return thrown === root ? reason : `${thrown.class}: ${cut(thrown.message, outerMost)}, caused by ${reason}`
+}
+
+export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception' | 'thrownAt'> {
+  const { database, exceptions } = profile
+  const root = exceptions[rootCauseOf(exceptions, worstOf(profile))]
+  const line = lineOf(profile)
+  // The driver's error may have no frame of the application, but the query has.
+  const at = line === null ? root && queryOf(root, database)?.location : resolveLocation(line)
   return {
-    exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200),
-    ...(at !== null && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
+    exception: failureText(profile)?.slice(0, 200) ?? null,
+    ...(at && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
   }
 }

@@ -8,7 +8,7 @@ import { fitLines, fitParts, cutToBytes } from '../home/fit-markdown.ts'
 import { logsMarkdown, renderLogTable } from '../logs/logs-panel.ts'
 import { failedBefore, isSilentFailure } from '../performance/failed-calls.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
-import { crashText, exceptionBlocks, stackTraceText } from './exceptions.ts'
+import { crashText, exceptionBlocks, stackTraceText, worstOf } from './exceptions.ts'
 import { failedQueryOf, failedQuerySection } from './failed-query.ts'
 
 interface FailureSection {
@@ -87,7 +87,7 @@ const headMost = 400
  */
 export function renderErrorMarkdown(context: ViewContext): string {
   const { base, profile, root } = context
-  const message = cutToBytes(profile.exceptions[0]?.message ?? '', headMost)
+  const message = cutToBytes(profile.exceptions[worstOf(profile)]?.message ?? '', headMost)
   const head = blocks(
     `# ${statusText(profile.status)}${message === '' ? '' : `: ${plain(message)}`}`,
     `${code(cutToBytes(`${profile.method} ${profile.url}`, headMost))}, profile ${code(cutToBytes(`${base}/${profile.token}`, headMost))}`,

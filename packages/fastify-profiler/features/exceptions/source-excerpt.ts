@@ -96,8 +96,11 @@ export function resolveFrames(frames: readonly Frame[], files: SourceTexts): Fra
   return frames.map(frame => (frame.kind === 'node' ? frame : { ...frame, ...resolveLocation(frame, files) }))
 }
 
-/** The original of a location. @param files those of the files so far */
-export function resolveLocation(location: Location, files: SourceTexts): Location {
+/**
+ * The original of a place in a stack, by the map beside its file. A map that Node knows has been applied to the stack.
+ * @param files those of the files so far
+ */
+export function resolveLocation(location: Location, files: SourceTexts = new Map()): Location {
   return originalIn(sourceOf(location.file, files)?.map, location) ?? location
 }
 

@@ -81,7 +81,8 @@ function errorHandling(profile: Profile): Block[] {
   })
   const failed =
     called.length > 0 ||
-    spans.some(({ outcome }) => outcome === 'threw') ||
+    // What no function of Fastify's has thrown, another framework may have answered.
+    exceptions.some(({ spans = [] }) => spans.length > 0) ||
     lifecycle.some(({ interrupted }) => interrupted?.exception != null)
   if (!failed) return []
   const blocks =

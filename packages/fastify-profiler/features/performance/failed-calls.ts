@@ -31,6 +31,14 @@ export function queryOf({ message, query: start }: Exception, database: Profile[
   return second === undefined && count === queries.length ? first : undefined
 }
 
+/** What a database said of a query. Knex puts the statement before it. */
+export function reasonOf(error: string, sql: string): string {
+  const start = sql.split(/[$?]/, 1)[0] ?? ''
+  const [name = ''] = /^\w+: /.exec(error) ?? []
+  const isKnex = start !== '' && [0, name.length].includes(error.indexOf(start))
+  return isKnex ? error.replace(/^(\w+: )?.* - /s, '$1') : error
+}
+
 export function failedCalls({ database, exceptions, http }: Profile): FailedCall[] {
   const queries = database?.queries ?? []
   const calls = http?.calls ?? []
@@ -44,7 +52,7 @@ export function failedCalls({ database, exceptions, http }: Profile): FailedCall
       const values = JSON.stringify(parameters)
       const later = queries.filter(other => other.start > start && other.sql === sql && other.error === null)
       if (later.some(other => JSON.stringify(other.parameters) === values)) return []
-      return [{ what: 'query', error, time: duration ?? 0, isLate, location }]
+      return [{ what: 'query', error: reasonOf(error, sql), time: duration ?? 0, isLate, location }]
     }),
     ...calls.flatMap((call): FailedCall[] => {
       const { duration, error, isLate = false, location, method, status, url } = call

@@ -1,8 +1,8 @@
-import { originalLocation } from '../../core/call-site.ts'
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
-import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
+import { crashText, failureText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
+import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, type SlowCall, timeByKind, type TimeSlice } from './exclusive-time.ts'
@@ -68,7 +68,9 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
     const kind = kindOf(finding, duration)
     if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
     const [claim, detail] = textOf(finding, profile)
-    const told = trouble(kind.what, claim, typeof detail === 'string' ? detail : '', finding.location)
+    // All others were mapped when they were recorded.
+    const place = kind.what === 'uncaught' && finding.location ? resolveLocation(finding.location) : finding.location
+    const told = trouble(kind.what, claim, typeof detail === 'string' ? detail : '', place)
     return [{ ...told, ...(kind.isTimed && { time: finding.time }) }]
   })
   const found = [...findings, ...fewMisses(profile)]
@@ -76,17 +78,14 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const thrown = exceptions[worst]
   if (thrown === undefined || (Number(status) < 500 && crash === undefined)) return found
   const root = rootCauseOf(exceptions, worst)
-  const texts = [...new Set([thrown, exceptions[root] ?? thrown])].map(
-    ({ class: name, message }) => `${name}: ${message}`,
-  )
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
   // The driver's error may have no frame of the application, but the query has.
   const query = queryOf(exceptions[root] ?? thrown, database)
   const before = failedBefore(profile)
-  const error = texts.join(', caused by ')
+  const error = failureText(profile) ?? ''
   const detail = before === null ? error : `${error.replace(/\.$/, '')}. ${before.says}`
   const thrower = nearestOwnFrame(exceptions, root)
-  const place = thrower === null ? (query?.location ?? before?.location ?? null) : originalLocation(thrower)
+  const place = thrower === null ? (query?.location ?? before?.location ?? null) : resolveLocation(thrower)
   return [trouble(what, claim, detail, place), ...found]
 }
 

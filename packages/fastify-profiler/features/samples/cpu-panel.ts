@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { originalLocation } from '../../core/call-site.ts'
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
 import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { lineText } from '../../core/view/elements.ts'
@@ -16,7 +17,6 @@ import {
   renderClock,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { resolveLocation, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { findProfile, missingProfile, refusal } from '../home/question.ts'
 import { percent } from '../performance/waterfall.ts'
@@ -50,9 +50,8 @@ function functionName(name: string): string {
  * @param zoom where a cell leads, up to its number; null in a file
  */
 function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string, zoom: string | null): Markup {
-  const files: SourceTexts = new Map()
   return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
-<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root, files), zoom && `${zoom}${number}`))}
+<svg class="icicle" role="group" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map((cell, number) => renderCell(cell, placeOf(cell.call, root), zoom && `${zoom}${number}`))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
 }
@@ -66,9 +65,9 @@ function renderCell({ call, row, share, start }: CallCell, place: string, zoomed
   return html`<a href="${zoomed}" aria-label="${name} ${place} ${formatShare(share, 1)}">${cell}</a>`
 }
 
-function placeOf({ kind, location }: CallNode, root: string, files: SourceTexts): string {
+function placeOf({ kind, location }: CallNode, root: string): string {
   if (location === null) return ''
-  return lineText(kind === 'own' ? resolveLocation(location, files) : location, root)
+  return lineText(kind === 'own' ? originalLocation(location) : location, root)
 }
 
 const longestLine = 160

@@ -3,7 +3,7 @@ import type { Collecting } from '../../core/feature.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Profile, toMicroseconds } from '../../core/profile.ts'
 import { cut } from '../../core/view/units.ts'
-import { resolveLocation, sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
+import { sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
 import type { FunctionUse, Samples } from './samples.ts'
 import { type RawSamples, samplingIntervals, samplingOf } from './sampling.ts'
@@ -82,7 +82,7 @@ function hotFunctions(calls: readonly CallNode[]): FunctionUse[] {
   return uses.largest(functionsKept)
 }
 
-/** The samples of a profile for viewing: with original positions, and the text of each line. */
+/** The samples of a profile for viewing: with the text of each line. */
 export function readLines({ samples }: Profile): Pick<Profile, 'samples'> {
   if (samples === undefined || 'why' in samples) return {}
   const files: SourceTexts = new Map()
@@ -92,7 +92,6 @@ export function readLines({ samples }: Profile): Pick<Profile, 'samples'> {
 
 function withLine(use: FunctionUse, files: SourceTexts): FunctionUse {
   if (use.location === null || use.kind === 'node') return use
-  const location = resolveLocation(use.location, files)
-  const source = sourceOf(location.file, files)?.lines[location.line - 1]
-  return { ...use, location, ...(source !== undefined && { source: source.trim() }) }
+  const source = sourceOf(use.location.file, files)?.lines[use.location.line - 1]
+  return { ...use, ...(source !== undefined && { source: source.trim() }) }
 }

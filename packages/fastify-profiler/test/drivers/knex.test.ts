@@ -1,5 +1,6 @@
 import knex, { type Knex } from 'knex'
 import t, { type Test } from 'tap'
+import { profiledApp } from '../profiled-app.ts'
 import { linesOf, profileOf } from './driver-app.ts'
 import { servePostgres } from './postgres-server.ts'
 
@@ -34,3 +35,30 @@ t.test('a copy of a query has the line that sends it, if that calls "then" itsel
   )
   t.match(database?.queries, [{ location: { line: lineOf('sent') } }])
 })
+
+const long = `fail ${'museums '.repeat(30)}= ?`
+
+for (const [what, wrap, expected] of [
+  ['thrown as it is', (error: Error) => error, /^error: cannot fail/],
+  [
+    'wrapped with the statement, as by Drizzle',
+    (cause: Error) => new Error(`Failed query: ${long}`, { cause }),
+    /^Error: Failed query: fail .{1,60}…, caused by error: cannot fail/,
+  ],
+] as const) {
+  t.test(`a list shows why a query failed and which line sent it, ${what}`, async t => {
+    const db = open(t)
+    const app = await profiledApp(t)
+    app.get('/', async () => {
+      const error: unknown = await db.raw(long, [7]).catch((error: unknown) => error) // failed
+      if (error instanceof Error) throw Object.assign(wrap(error), { stack: '' })
+    })
+    await app.inject('/')
+    await app.profiler.settled()
+    const { profiles } = await app.profiler.search({})
+    const [{ exception, thrownAt, troubles } = {}] = profiles
+    t.match(exception, expected)
+    t.match(thrownAt, `knex.test.ts:${lineOf('failed')}:`)
+    t.match(troubles, [{ what: 'fails', detail: expected }])
+  })
+}
