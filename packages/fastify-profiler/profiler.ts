@@ -22,7 +22,7 @@ import { declaringMethods, profilerRoutes, refuseOtherMethods } from './core/vie
 import { makeViewContext } from './core/view/view-context.ts'
 import type { ViewerAccess } from './core/view/viewer-access.ts'
 import { watchArrivals, whenListening } from './core/watch/arrival.ts'
-import { atExit, OpenExchanges, Patience } from './core/watch/exchange.ts'
+import { atExit, OpenExchanges, Patience, type WatchedApplication } from './core/watch/exchange.ts'
 import { addRequestHooks, Exchanges } from './core/watch/exchanges.ts'
 import { KnownRoutes, longestParameter, pathOptions } from './core/watch/known-routes.ts'
 import { hideMethods, watchFrameworkErrors } from './core/watch/malformed-urls.ts'
@@ -33,7 +33,6 @@ import { OwnPages, Recorders } from './core/watch/current-recorder.ts'
 import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
 import './features/index.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
-import type { WatchedApplication } from './core/watch/watched-application.ts'
 
 /** Milliseconds that closing waits for work that outlives its response. */
 const closingPatience = 1000

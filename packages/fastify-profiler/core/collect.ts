@@ -28,7 +28,7 @@ import {
   toMicroseconds,
   type Unseen,
 } from './profile.ts'
-import { hostName, pathOfUrl, requestHost } from './request-target.ts'
+import { hostName, pathOfUrl, requestHost } from './urls.ts'
 import type { Exchange } from './watch/exchange.ts'
 import type { KnownRoutes } from './watch/known-routes.ts'
 import { notesKept, type Recorder } from './watch/recorder.ts'

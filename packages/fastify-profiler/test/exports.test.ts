@@ -7,7 +7,7 @@ import { html } from '../index.ts'
 import { harOf } from '../features/export/har.ts'
 import { gallery } from './gallery.ts'
 import { everythingStored, getRaw, listen, pageOf, profiledApp, profileOf, sendAndLeave } from './profiled-app.ts'
-import { urlPart } from '../core/view/urls.ts'
+import { urlPart } from '../core/urls.ts'
 import { failedProfile } from './views/example-profile.ts'
 import { hostileStrings } from './views/hostile-profile.ts'
 

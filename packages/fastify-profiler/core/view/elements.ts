@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Location, Outcome } from '../profile.ts'
 import { type Content, html, type Markup } from './html.ts'
-import { urlPart } from './urls.ts'
+import { urlPart } from '../urls.ts'
 
 /** The colour of a badge or toolbar item. */
 export type Tone = 'neutral' | 'good' | 'warning' | 'error'

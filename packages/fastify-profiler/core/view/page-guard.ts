@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { attempt, propertyOf } from '../foreign-value.ts'
-import { requestHost } from '../request-target.ts'
+import { requestHost } from '../urls.ts'
 import { untraced } from '../watch/traced-call.ts'
 import { profilerPolicy } from './page.ts'
 import type { ViewerAccess } from './viewer-access.ts'

@@ -1,5 +1,5 @@
 import { html, type Markup } from './html.ts'
-import { isoTime } from './urls.ts'
+import { isoTime } from '../urls.ts'
 
 const figureSpace = '\u2007'
 const pointSpace = '\u2008'

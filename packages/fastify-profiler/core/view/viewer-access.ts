@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import { attempt } from '../foreign-value.ts'
-import { hostName, requestHost } from '../request-target.ts'
+import { hostName, requestHost } from '../urls.ts'
 import type { Exchange } from '../watch/exchange.ts'
 
 type IsTrusted = (host: string) => boolean | Promise<boolean>

@@ -2,11 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { attempt, setMethod } from '../foreign-value.ts'
-import type { Profile } from '../profile.ts'
-import { pathOfUrl } from '../request-target.ts'
-import type { MatchedPattern } from './known-routes.ts'
+import type { Profile, Unseen } from '../profile.ts'
+import { pathOfUrl } from '../urls.ts'
+import type { OwnPages, Recorders } from './current-recorder.ts'
+import type { KnownRoutes, MatchedPattern } from './known-routes.ts'
+import type { PluginTree } from './plugin-tree.ts'
 import type { Recorder } from './recorder.ts'
 import type { Work } from './running-calls.ts'
+
+/** The state that all watchers of an application share. */
+export interface WatchedApplication {
+  ownPages: OwnPages
+  recorders: Recorders
+  routes: KnownRoutes
+  plugins: PluginTree
+  /** Characters of a path parameter that the router takes. */
+  longestParameter: number
+  /** Sentences that every profile starts with. */
+  notes: Set<string>
+  /** Every profile has these. */
+  unseen: Unseen[]
+}
 
 /** A request and its response, from its arrival until its profile is stored. */
 export interface Exchange {

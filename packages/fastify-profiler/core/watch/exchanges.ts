@@ -5,11 +5,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Boundary } from '../guard.ts'
 import { type AnswerObserver, type Replace, watchAnswer, watchReply } from './answer.ts'
 import { Attachment } from './attachment.ts'
-import { type Exchange, type OpenExchanges, rejectionOf, watchBody, watchUpgrade } from './exchange.ts'
+import {
+  type Exchange,
+  type OpenExchanges,
+  rejectionOf,
+  watchBody,
+  watchUpgrade,
+  type WatchedApplication,
+} from './exchange.ts'
 import type { Recorder } from './recorder.ts'
 import type { Recorders } from './current-recorder.ts'
 import { traceEarlierRoute } from './tracer.ts'
-import type { WatchedApplication } from './watched-application.ts'
 
 /**
  * Ends the exchanges of a connection that closes. While a pipelined response waits for the one before it, Node does not

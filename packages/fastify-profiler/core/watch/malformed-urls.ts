@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { attempt, isFunction, isObject } from '../foreign-value.ts'
-import { pathOfUrl } from '../request-target.ts'
+import { pathOfUrl } from '../urls.ts'
 import { internal } from './describe-function.ts'
-import type { WatchedApplication } from './watched-application.ts'
+import type { WatchedApplication } from './exchange.ts'
 
 /** The methods of the profiler's pages. */
 const pageMethods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST']

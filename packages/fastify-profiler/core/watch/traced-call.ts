@@ -6,7 +6,7 @@ import type { Location, SpanKind } from '../profile.ts'
 import type { Recorder } from './recorder.ts'
 import { currentRecorder, type Recorders, recorderScope } from './current-recorder.ts'
 import type { TracedFunction } from './running-calls.ts'
-import type { WatchedApplication } from './watched-application.ts'
+import type { WatchedApplication } from './exchange.ts'
 
 /** Follows one call of a traced function until it returns, throws, calls back or settles its promise. */
 class TracedCall {

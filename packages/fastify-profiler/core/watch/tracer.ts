@@ -14,7 +14,7 @@ import {
   registrationSite,
 } from './describe-function.ts'
 import { originals, traced, untraced } from './traced-call.ts'
-import type { WatchedApplication } from './watched-application.ts'
+import type { WatchedApplication } from './exchange.ts'
 
 /** A route that the onRoute hooks are being called with. */
 interface SeenRoute {

@@ -26,7 +26,7 @@ import {
   formatTime,
   renderTime,
 } from '../../core/view/units.ts'
-import { profileUrl, urlPart } from '../../core/view/urls.ts'
+import { profileUrl, urlPart } from '../../core/urls.ts'
 import { kindView, renderKind } from '../performance/exclusive-time.ts'
 import { drawnApart, hatchPattern, renderAxis, renderPieces } from '../performance/waterfall.ts'
 import {

@@ -5,7 +5,7 @@ import { type Part, renderSqlBlock } from '../../core/view/code-block.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { html } from '../../core/view/html.ts'
 import { codeBlock } from '../../core/view/markdown.ts'
-import { profileUrl } from '../../core/view/urls.ts'
+import { profileUrl } from '../../core/urls.ts'
 import { runnableSql } from '../queries/database-panel.ts'
 
 /** The query whose error a request threw. */

@@ -4,7 +4,7 @@ import { attempt } from '../../core/foreign-value.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { type HeaderLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import { outcomeText } from '../../core/view/elements.ts'
-import { urlPart } from '../../core/view/urls.ts'
+import { urlPart } from '../../core/urls.ts'
 import { requestTarget, sentBody, sentHost, sentPairs } from '../request/sent-request.ts'
 import { sliceTime, timeByKind } from '../performance/exclusive-time.ts'
 

@@ -3,7 +3,7 @@ import type { PageSources } from '../../core/feature.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
 import { findAsset } from '../../core/view/page.ts'
 import { profileRoutes } from './profile-page.ts'
-import { profileUrl, urlPart } from '../../core/view/urls.ts'
+import { profileUrl, urlPart } from '../../core/urls.ts'
 import { sendMissing } from './not-found-page.ts'
 import { searchRoutes } from './search-page.ts'
 

@@ -23,7 +23,7 @@ import {
   renderAge,
   renderClock,
 } from '../../core/view/units.ts'
-import { searchQuery } from '../../core/view/urls.ts'
+import { searchQuery } from '../../core/urls.ts'
 import { kindView } from '../performance/exclusive-time.ts'
 import { slowRequestFrom } from './profile-list.ts'
 

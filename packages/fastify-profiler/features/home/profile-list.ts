@@ -3,7 +3,7 @@ import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder, TimeKind 
 import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
 import { alignNumber, count, formatDuration, formatMilliseconds, renderAge } from '../../core/view/units.ts'
-import { profileUrl, readableUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
+import { profileUrl, readableUrl, searchQuery, urlPart } from '../../core/urls.ts'
 import { kindView, renderKind, timeByKind } from '../performance/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { renderPieces } from '../performance/waterfall.ts'

@@ -23,7 +23,7 @@ import {
 } from './profile-header.ts'
 import { showSearch } from './search-page.ts'
 import { formatDuration, formatTime } from '../../core/view/units.ts'
-import { profileUrl } from '../../core/view/urls.ts'
+import { profileUrl } from '../../core/urls.ts'
 
 /** A panel's data: read from the profile, or collected with it. */
 export function panelData(panel: AnyPanel, profile: Profile): unknown {

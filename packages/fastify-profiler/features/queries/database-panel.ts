@@ -14,7 +14,7 @@ import {
   formatNumber,
   formatShare,
 } from '../../core/view/units.ts'
-import { profileUrl } from '../../core/view/urls.ts'
+import { profileUrl } from '../../core/urls.ts'
 import { callsBadge, callsItem } from '../home/profile-header.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'

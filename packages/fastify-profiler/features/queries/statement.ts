@@ -63,8 +63,10 @@ function transactionOf(statement: string): StatementFacts['transaction'] {
   return match[2] === undefined ? 'within' : 'end'
 }
 
+const tableName = /\b(?:from|into|update|table)\s+(?:if\s+(?:not\s+)?exists\s+)?(?:["`[]?\w+["`\]]?\.)*["`[]?(\w+)/i
+
 function nameOf(statement: string): string {
   const [, verb = 'query'] = /^\W*(\w+)/.exec(statement) ?? []
-  const [, table = ''] = /\b(?:from|into|update|table)\s+(?:if\s+(?:not\s+)?exists\s+)?(?:["`[]?\w+["`\]]?\.)*["`[]?(\w+)/i.exec(statement) ?? []
+  const [, table = ''] = tableName.exec(statement) ?? []
   return `${verb.toLowerCase()} ${table}`.trim()
 }

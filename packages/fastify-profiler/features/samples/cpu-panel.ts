@@ -16,7 +16,7 @@ import {
   formatShare,
   renderClock,
 } from '../../core/view/units.ts'
-import { profileUrl, urlPart } from '../../core/view/urls.ts'
+import { profileUrl, urlPart } from '../../core/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { findProfile, missingProfile, refusal } from '../home/question.ts'
 import { percent } from '../performance/waterfall.ts'

@@ -10,7 +10,7 @@ import { assetUrl } from '../../core/view/page.ts'
 import { panelData } from '../home/profile-page.ts'
 import { endOfBody, permitsReports, permitToolbar, toolbarHash } from './toolbar-place.ts'
 import { cut, formatBytes, formatShare } from '../../core/view/units.ts'
-import { profileUrl } from '../../core/view/urls.ts'
+import { profileUrl } from '../../core/urls.ts'
 import type { Replace } from '../../core/watch/answer.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 
