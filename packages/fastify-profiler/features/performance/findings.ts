@@ -59,9 +59,8 @@ const findingsShown = 5
 
 /** The findings of a request: failures, then most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
-  const repeated = repeatedQueries(profile).map(finding => withOwnTime(finding, profile, slices))
   const wasteful = [
-    ...repeated,
+    ...repeatedQueries(profile),
     ...rowsOf(profile),
     ...slowCalls(profile, slices),
     ...openTransactions(profile)
@@ -111,16 +110,6 @@ function repeatedQueries(profile: Timed): Repeated[] {
       const locations = first.location === null ? [] : [first.location]
       return findingOf({ kind: 'loop', sql: first.detail ?? first.name, count, duration, locations })
     })
-}
-
-/** The time of repeated queries that ran at once counts once, as far as they are on the timeline. */
-function withOwnTime(finding: Finding, { database, spans }: Profile, slices: readonly TimeSlice[]): Finding {
-  const own = slices.filter(({ span: id }) => {
-    const span = id === null ? undefined : spans[id]
-    return span?.kind === 'query' && isSameLine(span.location ?? undefined, finding.location)
-  })
-  const most = database?.duration ?? Infinity
-  return { ...finding, time: Math.min(finding.time, own.length > 0 ? lengthOf(own) : most, most) }
 }
 
 function findingOf(repetition: Repetition): Repeated {
