@@ -1,3 +1,4 @@
+import { groupBy } from './group-by.ts'
 import type { BlockedTime, Span, SpanKind } from './profile.ts'
 
 /** A part of a request, in milliseconds since its start. */
@@ -63,6 +64,12 @@ export function without({ start, end }: Interval, others: readonly Interval[]): 
     if (from >= end) return result
   }
   return [...result, { start: from, end }]
+}
+
+/** The milliseconds that periods have of each block of the event loop. One that goes on after another is the same. */
+export function blocksIn(periods: readonly Interval[], blocked: readonly BlockedTime[]): number[] {
+  const blocks = joined(blocked.map(({ start, duration }) => ({ start, end: start + duration + tolerance })))
+  return [...groupBy(periods, ({ start }) => blocks.find(({ end }) => end > start)).values()].map(lengthOf)
 }
 
 /** The milliseconds that at least one of the periods contains. */

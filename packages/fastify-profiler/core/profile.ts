@@ -318,7 +318,7 @@ export interface Query extends Call {
   transaction: number | null
 }
 
-/** A query that ran more often than necessary. */
+/** A query that ran more often than necessary. Its duration is the time in which at least one of them ran. */
 export interface Repetition extends Omit<StatementTotals, 'slowest'> {
   /**
    * loop: one line read with it again and again, for another value each time (N+1). writes: the same, for rows that it

@@ -85,7 +85,8 @@ t.test('a function that keeps the CPU busy is the hottest of a request that asks
   const app = await workshop(t)
   const profile = await sampledBusy(app)
   const { charged, hot, interval, kind, others, total, unstored } = samplesOf(profile)
-  t.match({ interval, kind, others, unstored }, { interval: 100, kind: 'cpu', others: { count: 0 }, unstored: null })
+  t.match({ kind, others, unstored }, { kind: 'cpu', others: { count: 0 }, unstored: null })
+  t.ok(interval >= 50 && interval < 10_000, `a sample every ${interval} µs`)
   t.match(hot[0], { function: 'fibonacci', kind: 'own' })
   t.ok(Number(hot[0]?.amount) > total / 2, `${hot[0]?.amount} of ${total} ms`)
   t.ok(charged.some(({ function: name }) => name === 'fibonacci'))
@@ -151,7 +152,7 @@ t.test('samples are shown as a picture and as hot lines, in files and Markdown, 
   const page = await panel(app, profile)
   t.match(
     textOf(page),
-    /fibonacci \([^ ]*cpu\.test\.ts:\d+\): \d+% of [\d.]+ ms on the CPU\. Sampled every 100 µs for [\d.]+ ms\./,
+    /fibonacci \([^ ]*cpu\.test\.ts:\d+\): \d+% of [\d.]+ ms on the CPU\. Sampled about every [\d.]+ µs for [\d.]+ ms\./,
   )
   t.match(page, /<title>fibonacci [^<]*cpu\.test\.ts:\d+ \d+%<\/title><rect class="own"/)
   t.match(page, /<code>fibonacci<\/code><\/th><td[^>]*><code class="place">.*?cpu\.test\.ts:\d+<\/code> <small><code>/)

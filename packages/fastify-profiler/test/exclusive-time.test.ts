@@ -209,8 +209,8 @@ t.test('a query that runs while another waits counts as query time', async t => 
   t.same(slices, ['sql 0-25', 'waiting 25-30', 'sql 30-50', 'unaccounted 50-100'])
 })
 
-const blocked = (start: number, duration: number, by: string | null = null): Partial<Profile> => {
-  const times: BlockedTime[] = [{ start, duration, by }]
+const blocked = (starts: number | readonly number[], duration: number, by: string | null = null): Partial<Profile> => {
+  const times: BlockedTime[] = [starts].flat().map(start => ({ start, duration, by }))
   return { eventLoop: { utilization: 1, active: 100, idle: 0, blocked: times } }
 }
 
@@ -238,10 +238,24 @@ t.test('what blocked the event loop is said with its share, and how to sample it
     return JSON.stringify(findingsOf(of, sliceTime(of)).map(finding => findingText(finding, of.duration)))
   }
   const [own, unknown, other] = [profile().token, null, 'another'].map(textOf)
-  t.match(own, /show: 100 ms, 100% of the request. It blocked the event loop for 50.0 ms.*X-Profile: cpu/)
+  t.match(own, /show: 100 ms, 100% of the request. It blocked the event loop for 50.0 ms\..*X-Profile: cpu/)
   t.match(unknown, /The event loop was blocked for 50.0 ms meanwhile, 50% of the request.*X-Profile: cpu/)
   t.match(other, /blocked for 50.0 ms meanwhile, 50% of the request.*another request .*another/)
   t.notMatch(other, 'X-Profile')
+})
+
+t.test('several blocks are told with the longest, and blocks without a pause between them are one', async t => {
+  const handler = span({ kind: 'handler', start: 0, duration: 100 })
+  for (const by of [profile().token, null, 'another']) {
+    for (const [starts, said] of [
+      [[0, 30, 60], /(?:loop|blocked) for 60.0 ms \(3 blocks, the longest 20.0 ms\)/],
+      [[0, 20.001, 40.002], /(?:loop|blocked) for 60.0 ms(?! \()/],
+    ] as const) {
+      const of = requestOf([handler], blocked(starts, 20, by))
+      const texts = findingsOf(of, sliceTime(of)).map(finding => findingText(finding, of.duration)[0])
+      t.match(texts.join(' '), said)
+    }
+  }
 })
 
 t.test('many rows that a driver read while the event loop was blocked are named, with their query', async t => {

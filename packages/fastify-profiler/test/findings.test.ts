@@ -6,7 +6,8 @@ import t from 'tap'
 import { openPool, servePostgres } from './drivers/postgres-server.ts'
 import { serveRedis } from './drivers/redis-server.ts'
 import { standInService } from './drivers/stand-in-server.ts'
-import { everythingStored, listen, pageOf, panelOf, profiledApp, sendAndLeave } from './profiled-app.ts'
+import { beginQuery } from '../features/queries/queries.ts'
+import { everythingStored, keptLines, listen, pageOf, panelOf, profiledApp, sendAndLeave } from './profiled-app.ts'
 
 const redisAddress = { port: await serveRedis(t), host: '127.0.0.1' }
 const redis = new Redis({ ...redisAddress, lazyConnect: true, enableReadyCheck: false })
@@ -73,6 +74,33 @@ for (const [what, run, found, options = {}] of cases) {
     const page = await panelOf(app, '/', 'performance')
     if (found === null) t.notMatch(page, /misses|was open|twice/)
     else t.match(page.split('\n').find(line => found.test(line)) ?? page, /findings\.test\.ts:\d+/)
+  })
+}
+
+for (const [queries, count] of [
+  ['queries', 9],
+  ['more queries than have spans', 1200],
+] as const) {
+  t.test(`an N+1 of ${queries} at once takes one time everywhere, no longer than its request`, async t => {
+    const { messages, logger } = keptLines('warn')
+    const app = await profiledApp(t, {}, { logger })
+    app.get('/', async () => {
+      const asked = Array.from({ length: count }, (_, id) =>
+        beginQuery(
+          { system: 'postgresql', statement: `select * from rooms where id = ${id}`, parameters: [] },
+          beginQuery,
+        ),
+      )
+      await setTimeout(30)
+      for (const query of asked) query?.end(1)
+      return 'done'
+    })
+    const performance = await panelOf(app, '/', 'performance')
+    const pages = [performance, await pageOf(app, 'latest?panel=database', 'text/markdown')]
+    const [time, ...others] = [...messages, ...pages].map(text => /of one shape, ([\d.]+) ms/.exec(text)?.[1])
+    t.same(others, [time, time])
+    const [, whole] = /Duration: ([\d.]+) ms/.exec(performance) ?? []
+    t.ok(Number(time) >= 25 && Number(time) <= Number(whole))
   })
 }
 

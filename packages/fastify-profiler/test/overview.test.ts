@@ -102,7 +102,11 @@ t.test('of half of the requests or one long one, times are a trouble', async t =
 t.test('a crash, then the first trouble of each kind, comes before all others, with its line', async t => {
   const of = (route: string, ...troubles: Trouble[]) => requestOf({ route, troubles })
   const found = troublesLately(
-    overview(of('/a', trouble('repeated')), of('/b', trouble('repeated')), of('/c', trouble('row'))),
+    overview(
+      of('/a', trouble('repeated')),
+      of('/b', trouble('repeated', { location: null })),
+      of('/c', trouble('row')),
+    ),
     '',
   )
   const claims = blocksMarkdown([{ findings: found }], '').match(/GET .*? in 1 of 1 requests/g)
@@ -114,6 +118,16 @@ t.test('a crash, then the first trouble of each kind, comes before all others, w
   t.match(found[0], { places: [{ line: 7 }] })
   const [first] = troublesLately(overview(of('/a', trouble('failed query')), of('/b', trouble('crash'))), '')
   t.match(first, { route: 'GET /b', what: 'crash', tone: 'error' })
+})
+
+t.test('a trouble that several routes share is told once, and troubles that only share a line are not', async t => {
+  const of = (route: string, claim: string, detail = '') =>
+    requestOf({ route, troubles: [trouble('blocked', { claim, detail })], status: 500, exception: 'Error: no' })
+  const shared = [of('/a', 'auth blocked 62.1 ms'), of('/b', 'auth blocked 60 ms (2 blocks)')]
+  const found = troublesLately(overview(...shared, of('/b', 'auth blocked 5.9 ms'), of('/c', 'auth', 'other')), '')
+  const text = blocksMarkdown([{ findings: found.filter(({ what }) => what === 'blocked') }], '')
+  t.match(text, /^- GET \/b: .*, in 2 of 2 requests\. On 2 routes, on none more often\..*\n- GET \/c: [^\n]*$/)
+  t.equal(found.filter(({ what }) => what === 'fails').length, 3, 'without a line, failures are told for each route')
 })
 
 t.test('rows past the bound are left out, and counted', async t => {

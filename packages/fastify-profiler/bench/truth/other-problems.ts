@@ -152,6 +152,12 @@ export const problems: Case[] = [
       burn(120)
       await query
     },
+    'burns-in-chunks': async () => {
+      for (let chunk = 0; chunk < 4; chunk++) {
+        burn(40)
+        await setTimeout(2)
+      }
+    },
     'burns-between-queries': async ({ pool }) => {
       await pool.query('select * from museums where id = 1')
       burn(120)

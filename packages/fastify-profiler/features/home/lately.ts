@@ -7,11 +7,12 @@ import {
   type Overview,
   type StatementOverview,
   type RouteOverview,
+  type RouteTrouble,
 } from './overview.ts'
 import type { Period } from './search-criteria.ts'
-import type { Location } from '../../core/profile.ts'
+import { groupBy } from '../../core/group-by.ts'
 import { type Block, type Blocks, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
-import { figures, type Place } from '../../core/view/elements.ts'
+import { figures, locationText, type Place } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code } from '../../core/view/markdown.ts'
 import {
@@ -30,6 +31,10 @@ import { slowRequestFrom } from './profile-list.ts'
 interface RouteFinding extends Finding {
   what: string
   route: string
+  /** How many requests have it. */
+  requests: number
+  /** The same on all routes that share the code with the trouble; null if its line is not known. */
+  cause: string | null
 }
 
 /** What is wrong with a route lately, in words, the worst first. */
@@ -38,39 +43,40 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
   const name = cutToBytes(routeName(route), longestCell)
   const url = routeUrl(route, base)
   const thrown = route.troubles.find(({ what }) => what === 'fails')
-  const { detail, location } = thrown ?? { detail: exception ?? '', location: null }
-  const found = (what: string, claim: Inline, detail: string, location: Location | null, example: string) => ({
-    what,
-    route: name,
-    tone: failures.has(what) ? ('error' as const) : ('warning' as const),
-    claim,
-    detail: cutToBytes(detail, longestCell),
-    places: [location ?? []].flat(),
-    aside: { html: html``, markdown: code(example) },
-  })
+  const found = (trouble: Omit<RouteTrouble, 'what'> & { what: string }, said: Inline) => {
+    const { claim, count: requests, detail, location, token, what } = trouble
+    // All queries may be sent by one line, so that the texts have to agree, too, but for their figures.
+    const text = `${claim} ${detail}`.replace(/ \(.*?\)|[\d.,]+/g, '')
+    return {
+      what,
+      route: name,
+      requests,
+      cause: location && `${what} ${locationText(location, '')} ${text}`,
+      tone: failures.has(what) ? ('error' as const) : ('warning' as const),
+      claim: said,
+      detail: cutToBytes(detail, longestCell),
+      places: [location ?? []].flat(),
+      aside: { html: html``, markdown: code(token) },
+    }
+  }
   const these = (some: number, of: number, to = url) => ({
     link: `${some.toLocaleString('en')} of ${of.toLocaleString('en')}`,
     to,
   })
+  const untold = { claim: '', location: null, token, count: all }
+  const fails = { ...untold, detail: exception ?? '', ...thrown, what: 'fails', token, count: failed }
   return [
-    ...(failed > 0
-      ? [found('fails', [`${name} fails: `, these(failed, all, `${url}&status=5xx`), '.'], detail, location, token)]
-      : []),
+    ...(failed > 0 ? [found(fails, [`${name} fails: `, these(failed, all, `${url}&status=5xx`), '.'])] : []),
     ...route.troubles
       .filter(({ what }) => what !== 'fails')
-      .map(({ what, claim, count: some, detail, location, token }) => {
-        const said = cutToBytes(claim, longestCell).replace(/\.$/, '')
-        return found(
-          what,
-          [`${name}: ${said}, in `, these(some, examined), examined < all ? ' examined requests.' : ' requests.'],
-          detail,
-          location,
-          token,
-        )
+      .map(trouble => {
+        const said = cutToBytes(trouble.claim, longestCell).replace(/\.$/, '')
+        const requests = examined < all ? ' examined requests.' : ' requests.'
+        return found(trouble, [`${name}: ${said}, in `, these(trouble.count, examined), requests])
       }),
     ...(slower === null
       ? []
-      : [found('slower', [`${name} `, ...slowerText(slower, url)], kindText(slower), null, token)]),
+      : [found({ ...untold, what: 'slower', detail: kindText(slower) }, [`${name} `, ...slowerText(slower, url)])]),
   ]
 }
 
@@ -154,19 +160,26 @@ function folded<Row extends { count: number }>(
 }
 
 /**
- * What is wrong with routes lately, each with its requests, or for a text with one to look at. Crashes come first, then
- * the first of each kind, then all others.
+ * What is wrong with routes lately, each with its requests, or for a text with one to look at. What several routes have
+ * from the same code is told once. Crashes come first, then the first of each kind, then all others.
  */
 export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: string): RouteFinding[] {
   const kinds = new Set<string>()
-  const ranked = routes
-    .flatMap(route => findingsOf(route, base))
-    .map(finding => {
-      const rank = finding.what === 'crash' ? -1 : kinds.has(finding.what) ? 2 : 0
-      kinds.add(finding.what)
-      return { finding, rank: rank + Number(finding.tone !== 'error') }
-    })
+  const found = routes.flatMap(route => findingsOf(route, base))
+  const ranked = [...groupBy(found, finding => finding.cause ?? finding).values()].map(group => {
+    const finding = onMostRequests(group)
+    const rank = finding.what === 'crash' ? -1 : kinds.has(finding.what) ? 2 : 0
+    kinds.add(finding.what)
+    return { finding, rank: rank + Number(finding.tone !== 'error') }
+  })
   return ranked.sort((one, other) => one.rank - other.rank).map(({ finding }) => finding)
+}
+
+/** A trouble of one or more routes, as the one tells that has it most often. */
+function onMostRequests(group: readonly [RouteFinding, ...RouteFinding[]]): RouteFinding {
+  const most = group.reduce((one, other) => (other.requests > one.requests ? other : one))
+  if (group.length === 1) return most
+  return { ...most, claim: [most.claim, ` On ${group.length} routes, on none more often.`] }
 }
 
 function routeUrl({ method, route }: RouteOverview, base: string): string {

@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import { groupBy } from '../../core/group-by.ts'
-import { lengthOf, type Interval, runsOf, waitsOf } from '../../core/intervals.ts'
+import { blocksIn, lengthOf, type Interval, runsOf, waitsOf } from '../../core/intervals.ts'
 import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, ResponseRecord, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
@@ -277,34 +277,39 @@ export interface SlowCall {
   time: number
   /** Whether the function called others, so that this is only a part of it. */
   isPart: boolean
-  /** Milliseconds of it in which it blocked the event loop. */
+  /** Milliseconds of it in which it blocked the event loop, and those of each block. */
   blocking: number
+  blocks: readonly number[]
 }
 
 /** What took a request's time, longest first. Together they are its duration. */
 export function slowestCalls(profile: Pick<Timed, 'eventLoop' | 'spans'>, slices: readonly TimeSlice[]): SlowCall[] {
-  const { spans } = profile
+  const { eventLoop, spans } = profile
   const children = childrenOf(spans)
   const gathered = gatherCalls(profile).flatMap(call => call.ids.map(id => [id, call] as const))
   const callOf = new Map(gathered)
-  const calls = new Map<string | number, SlowCall>()
-  for (const { kind, span: id, start, end, isBlocking } of slices) {
+  const groups = groupBy(slices, ({ kind, span: id }) =>
+    id === null || kind === 'waiting' ? kind : (callOf.get(id)?.ids[0] ?? id),
+  )
+  const calls = [...groups.values()].map((group): SlowCall => {
+    const [{ kind, span: id }] = group
     const same = id === null ? undefined : callOf.get(id)
     const span = (kind === 'waiting' || id === null ? null : (same?.first ?? spans[id])) ?? null
-    const key = span === null || id === null ? kind : (same?.ids[0] ?? id)
-    const call = calls.get(key) ?? {
+    const blocks = blocksIn(
+      group.filter(({ isBlocking }) => isBlocking),
+      eventLoop.blocked,
+    )
+    return {
       kind: span === null ? kind : timeKindOf(span),
       span,
       times: same?.times ?? 1,
-      time: 0,
+      time: group.reduce((sum, { start, end }) => sum + end - start, 0),
       isPart: same === undefined && id !== null && children.has(id),
-      blocking: 0,
+      blocking: blocks.reduce((sum, block) => sum + block, 0),
+      blocks,
     }
-    calls.set(key, call)
-    call.time += end - start
-    if (isBlocking) call.blocking += end - start
-  }
-  return [...calls.values()].sort((one, other) => other.time - one.time)
+  })
+  return calls.sort((one, other) => other.time - one.time)
 }
 
 interface KindView {

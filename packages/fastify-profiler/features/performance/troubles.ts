@@ -7,7 +7,17 @@ import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, type SlowCall, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedBefore, failedCalls, queryOf } from './failed-calls.ts'
-import { callName, causeOf, type Finding, findingsOf, findingText, isUnended, sampling, slowFrom } from './findings.ts'
+import {
+  blockedText,
+  callName,
+  causeOf,
+  type Finding,
+  findingsOf,
+  findingText,
+  isUnended,
+  sampling,
+  slowFrom,
+} from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
 const slowQueryFrom = 20
@@ -114,13 +124,13 @@ function textOf(finding: Finding, { duration, method, routing }: Profile): Retur
     return [`one query ${finding.repetition.count.toLocaleString('en')} times (N+1)`, `${share}. ${all}`]
   }
   if (finding.what !== 'slow') return [claim, remedy]
-  const { blocking } = finding.call
+  const { blocking, blocks } = finding.call
   const called = isGap(finding.call) ? 'code outside its hooks and handler' : callName(finding.call)
   const name = called.startsWith(`${method} ${routing.matched?.url}`) ? 'its handler' : called
   if (isUnended(finding.call)) return [`${name} had not ended after ${time}`, remedy]
   const share = `${formatShare(finding.time, duration)} of the request`
   if (blocking < slowFrom) return [`${name} took ${time}, ${share}`, remedy]
-  return [`${name} blocked the event loop for ${formatDuration(blocking)}`, sampling]
+  return [`${name} blocked the event loop for ${blockedText(blocking, blocks)}`, sampling]
 }
 
 /** Whether code ran between the hooks and handler, though not for what Fastify is known to do there. */

@@ -221,7 +221,7 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
     const { count, queries, repetitions, statements = [] } = data
     return [
       totals(data, context.profile.duration),
-      { findings: repetitions.map(repetition => repetitionFinding(repetition, data.duration)) },
+      { findings: repetitions.map(repetitionFinding) },
       queries.length < count && {
         notice: `Listed are the first ${queries.length} of ${counted(count, 'query', 'queries')}. The totals include all of them.`,
       },
@@ -264,12 +264,11 @@ function totals({ count, duration, failed, rows, shapes, transactions, waited }:
   }
 }
 
-/** @param most the time in which any query ran: those that ran at once do not add up */
-function repetitionFinding(repetition: Repetition, most: number): Finding {
+function repetitionFinding(repetition: Repetition): Finding {
   const [what, remedy] = repetitionTexts(repetition)
   return {
     tone: 'warning',
-    claim: `${what}, ${formatDuration(Math.min(repetition.duration, most))}.`,
+    claim: `${what}, ${formatDuration(repetition.duration)}.`,
     // A page marks its row in the list.
     detail: [remedy, { html: html``, markdown: ` ${code(repetition.sql)}` }],
     places: repetition.locations,

@@ -202,7 +202,7 @@ function describeQueries(
     transactions,
     shapes: statements.size,
     ...(count > first.length && { statements: describeStatements([...statements.values()], mask) }),
-    repetitions: repetitions.found().map(repetition => maskRepetition(repetition, mask)),
+    repetitions: repetitions.found(spans, time).map(repetition => maskRepetition(repetition, mask)),
     queries: first.map(query => describeQuery(query, room, time, mask)),
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { attempt, isObject, propertyOf, textOf } from '../../core/foreign-value.ts'
-import { type ConnectionWait, type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
+import { type RequestTime, timeOf } from '../../core/intervals.ts'
+import { type ConnectionWait, type Location, type Repetition, type Span, toMicroseconds } from '../../core/profile.ts'
 import type { OpenSpan } from '../../core/watch/recorder.ts'
 import { remedyOf, rolesIn } from './remedy.ts'
 import { readShape } from '../../core/statement-shape.ts'
@@ -55,7 +56,10 @@ export interface Shape {
   system: string
   location: Location | null
   count: number
-  duration: number
+  /** The ids of the spans that are of one query. */
+  spans: number[]
+  /** The sum of the durations of all other queries. */
+  unplaced: number
   locations: Location[]
   /** The values of the first queries, one text for each slot. */
   samples: Array<readonly string[]>
@@ -169,15 +173,22 @@ export class Repetitions {
   }
 
   /** The most frequent first, limited to a readable number. */
-  found(): Repetition[] {
+  found(spans: readonly Span[], time: RequestTime): Repetition[] {
     const loops = [...this.#shapes.values()].flat().filter(isLoop)
     const inLoops = new Set(loops.map(({ sql }) => sql))
     const duplicates = [...this.#reads.values()].filter(
       ({ count, polls, sql }) => count - polls > 1 && !inLoops.has(sql),
     )
-    return [...loops.map(describeLoop), ...duplicates.map(shape => describe('duplicate', shape))]
+    return [...loops, ...duplicates]
       .sort((one, other) => other.count - one.count)
       .slice(0, mostFound)
+      .map(shape => ({
+        ...(loops.includes(shape) ? describeLoop(shape) : { kind: 'duplicate' }),
+        sql: shape.sql,
+        count: shape.count,
+        duration: toMicroseconds(durationOf(shape, spans, time)),
+        locations: shape.locations,
+      }))
   }
 
   /** @returns null if there are too many shapes to add another */
@@ -210,13 +221,15 @@ export class Repetitions {
 }
 
 function newShape({ location, statement, system }: RecordedQuery, text: string): Shape {
-  const none = { locations: [], samples: [], latest: [], callers: new Set<Location | null>(), suppliedBy: null }
-  return { sql: statement, text, system, location, count: 0, duration: 0, supplied: 0, ended: 0, polls: 0, ...none }
+  const none = { spans: [], locations: [], samples: [], latest: [], callers: new Set<Location | null>() }
+  const zero = { count: 0, unplaced: 0, supplied: 0, ended: 0, polls: 0 }
+  return { sql: statement, text, system, location, suppliedBy: null, ...zero, ...none }
 }
 
-function count(shape: Shape, { duration, location }: RecordedQuery): void {
+function count(shape: Shape, { duration, location, span }: RecordedQuery): void {
   shape.count++
-  shape.duration += duration ?? 0
+  if (span.id === null) shape.unplaced += duration ?? 0
+  else shape.spans.push(span.id)
   if (location !== null) addLocation(shape, location)
 }
 
@@ -353,14 +366,16 @@ function isWalk(shape: Shape, seen: readonly Shape[]): boolean {
   return suppliedBy === shape || seen.includes(shape) || isWalk(suppliedBy, [...seen, shape])
 }
 
-function describeLoop(shape: Shape): Repetition {
+function describeLoop(shape: Shape): Pick<Repetition, 'kind' | 'remedy'> {
   const { isReading, isWriting } = readStatement(shape.sql)
   const [first = [], ...others] = shape.samples
   const varying = first.map((value, index) => others.some(sample => sample[index] !== value))
-  const kind = isWriting && !isReading ? 'writes' : 'loop'
-  return { ...describe(kind, shape), remedy: remedyOf(shape, varying) }
+  return { kind: isWriting && !isReading ? 'writes' : 'loop', remedy: remedyOf(shape, varying) }
 }
 
-function describe(kind: Repetition['kind'], { sql, count, duration, locations }: Shape): Repetition {
-  return { kind, sql, count, duration: toMicroseconds(duration), locations }
+/** The time in which at least one of the queries ran, or the most it can be if others are in the same spans. */
+function durationOf({ spans: ids, unplaced }: Shape, spans: readonly Span[], time: RequestTime): number {
+  const own = ids.flatMap(id => spans[id] ?? [])
+  const shared = spans.filter(({ shared }) => shared !== undefined)
+  return Math.min(timeOf('query', own, time) + unplaced, timeOf('query', [...own, ...shared], time))
 }

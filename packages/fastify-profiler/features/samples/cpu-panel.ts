@@ -182,14 +182,14 @@ function headline(samples: Samples, root: string): string {
 }
 
 function howSampled({ duration, external, hot, interval, kind, total }: Samples): string {
-  const each = kind === 'cpu' ? `every ${formatNumber(interval)} µs` : `about every ${formatBytes(interval)}`
+  const each = kind === 'cpu' ? `${formatNumber(interval)} µs` : formatBytes(interval)
   const collected = hot.find(({ function: name }) => name === garbageCollection)
   const share = collected === undefined ? '' : ` Garbage collection took ${formatShare(collected.amount, total)}.`
   const outside =
     external === undefined
       ? ''
       : ` Memory outside the heap, such as that of buffers, grew by ${formatBytes(external)}: it is not sampled.`
-  return `Sampled ${each} for ${formatDuration(duration)}.${share}${outside}`
+  return `Sampled about every ${each} for ${formatDuration(duration)}.${share}${outside}`
 }
 
 function totalText({ kind, total }: Samples): string {

@@ -4,6 +4,7 @@ import type { Mask } from '../../core/mask/mask.ts'
 import { type Profile, toMicroseconds } from '../../core/profile.ts'
 import { cut } from '../../core/view/units.ts'
 import { sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
+import { quantile } from '../home/overview.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
 import type { FunctionUse, Samples } from './samples.ts'
 import { type RawSamples, samplingIntervals, samplingOf } from './sampling.ts'
@@ -55,7 +56,8 @@ export function collectSamples({ bounds, exchange, keepSamples, mask }: Collecti
   const samples: Samples = {
     kind,
     duration: toMicroseconds(duration),
-    interval: samplingIntervals[kind],
+    // V8 samples the CPU less often than asked.
+    interval: 'head' in raw ? samplingIntervals[kind] : quantile(Float64Array.from(raw.timeDeltas ?? []).sort(), 0.5),
     total: toMicroseconds(amountOf(calls)),
     ...(kind === 'allocations' && external >= samplingIntervals.allocations && { external }),
     hot: hotFunctions(calls),

@@ -24,7 +24,7 @@ export interface Samples {
   kind: SampleKind
   /** Milliseconds for which the request was sampled. */
   duration: number
-  /** Microseconds between two samples, or the average bytes between two. */
+  /** The median of the microseconds between two samples, or the average bytes between two. */
   interval: number
   /** The sum of all functions. */
   total: number
