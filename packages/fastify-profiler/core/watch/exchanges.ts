@@ -206,9 +206,12 @@ export class Exchanges {
       open.remove(exchange)
       return
     }
-    if (pattern !== undefined && routes.find(handler) === null) traceEarlierRoute(request, application)
+    if (pattern !== undefined) {
+      const isTraced = routes.find(handler) !== null
+      if (!isTraced) traceEarlierRoute(request, application)
+      exchange.route = { url: pattern, handler: isTraced ? handler : request.routeOptions.handler }
+    }
     exchange.reply = reply
-    if (pattern !== undefined) exchange.route = { url: pattern, handler }
     watchReply(reply, exchange, recorders)
     this.#parts.entered({
       recorder,
