@@ -48,8 +48,8 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
     profile.exceptions.length > 0 || isRoutingFailure(profile) || isSilentFailure(profile) ? profile.exceptions : null,
   opens: ({ exceptions }) => (exceptions.length > 0 ? 2 : 0),
   badge: ({ length, 0: thrown }) => (length === 0 ? null : { text: String(length), tone: toneOf(thrown) }),
-  toolbarItem(exceptions, { root }) {
-    const [thrown] = exceptions
+  toolbarItem(exceptions, { profile, root }) {
+    const thrown = exceptions[worstOf(profile)]
     if (thrown === undefined) return null
     const card = exceptionCard(thrown, exceptions, root)
     return { label: 'Exception', value: thrown.class, tone: toneOf(thrown), card }
@@ -74,7 +74,7 @@ export function exceptionRoutes(app: FastifyInstance, sources: PageSources): voi
     if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
     const context = viewContext(profile)
     const { token, exceptions, logs } = context.profile
-    const [thrown] = exceptions
+    const thrown = exceptions[worstOf(context.profile)]
     if (thrown === undefined) {
       return sendMissing(request, reply, { what: 'part', why: `Request ${token} had no exception.`, token }, sources)
     }
