@@ -66,8 +66,9 @@ export function without({ start, end }: Interval, others: readonly Interval[]): 
   return [...result, { start: from, end }]
 }
 
-/** The milliseconds that periods have of each block of the event loop. One that goes on after another is the same. */
+/** The milliseconds that periods have of each block of the event loop. Adjacent blocks count as one. */
 export function blocksIn(periods: readonly Interval[], blocked: readonly BlockedTime[]): number[] {
+  if (periods.length === 0) return []
   const blocks = joined(blocked.map(({ start, duration }) => ({ start, end: start + duration + tolerance })))
   return [...groupBy(periods, ({ start }) => blocks.find(({ end }) => end > start)).values()].map(lengthOf)
 }

@@ -3,7 +3,7 @@
 // request. Views format the values.
 
 /** The version of the stored format, raised with every change to it. */
-export const profileVersion = 9
+export const profileVersion = 10
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 

@@ -126,7 +126,7 @@ t.test('a trouble that several routes share is told once, and troubles that only
   const shared = [of('/a', 'auth blocked 62.1 ms'), of('/b', 'auth blocked 60 ms (2 blocks)')]
   const found = troublesLately(overview(...shared, of('/b', 'auth blocked 5.9 ms'), of('/c', 'auth', 'other')), '')
   const text = blocksMarkdown([{ findings: found.filter(({ what }) => what === 'blocked') }], '')
-  t.match(text, /^- GET \/b: .*, in 2 of 2 requests\. On 2 routes, on none more often\..*\n- GET \/c: [^\n]*$/)
+  t.match(text, /^- GET \/b: .*, in 2 of 2 requests\. 2 routes have it, this one most often\..*\n- GET \/c: [^\n]*$/)
   t.equal(found.filter(({ what }) => what === 'fails').length, 3, 'without a line, failures are told for each route')
 })
 

@@ -59,6 +59,15 @@ t.test('a route that calls callNotFound is the one that matched, and a page of t
   t.equal((await app.inject({ url: '/shop/7', headers })).body, '<h1>Sold</h1>')
 })
 
+t.test('a path that only a route for all paths takes, and gives up, is a path without a route', async t => {
+  const app = await profiledApp(t)
+  app.get('/museums/:id', async () => 'one')
+  app.get('/*', async (_request, reply) => reply.callNotFound())
+  const { body } = await app.inject({ url: '/museum/7', headers: { accept: 'text/html' } })
+  t.match(body, 'No route matches GET /museum/7')
+  t.match((await onlyProfile(t, app, '/museum/7')).routing, { matched: null, nearMisses: [{ url: '/museums/:id' }] })
+})
+
 t.test('the nearest routes are listed with the reason why each did not match', async t => {
   const tenant = {
     name: 'tenant',

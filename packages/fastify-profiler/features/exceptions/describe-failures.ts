@@ -52,7 +52,7 @@ export function parseStack(stack: string, message: string, limit: number): { fra
   return { frames, dropped }
 }
 
-/** The frames without the error's constructors, which stay if a class above them captures the stack. */
+/** The frames without those of the error's own constructors. V8 leaves them in if a base class captures the stack. */
 function belowConstructors(error: Error, frames: Frame[]): Frame[] {
   if (!frames[0]?.function?.startsWith('new ')) return frames
   const constructors = new Set<string>()

@@ -47,7 +47,10 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
   read: profile =>
     profile.exceptions.length > 0 || isRoutingFailure(profile) || isSilentFailure(profile) ? profile.exceptions : null,
   opens: ({ exceptions }) => (exceptions.length > 0 ? 2 : 0),
-  badge: ({ length, 0: thrown }) => (length === 0 ? null : { text: String(length), tone: toneOf(thrown) }),
+  badge(exceptions) {
+    const failing = exceptions.find(one => one.relation === 'thrown' && toneOf(one) === 'error') ?? exceptions[0]
+    return failing === undefined ? null : { text: String(exceptions.length), tone: toneOf(failing) }
+  },
   toolbarItem(exceptions, { profile, root }) {
     const thrown = exceptions[worstOf(profile)]
     if (thrown === undefined) return null

@@ -56,23 +56,30 @@ export function lineOf(profile: Pick<Profile, 'crash' | 'exceptions' | 'status'>
   return isOfClient ? null : nearestOwnFrame(exceptions, rootCauseOf(exceptions, worst))
 }
 
-/** What an error is to the others of its chain: Outermost, Root cause, Cause, Member, Logged. */
-function roleOf(exceptions: readonly Exception[], index: number): string {
-  if (index === 0) return 'Outermost'
-  return index === rootCauseOf(exceptions) ? 'Root cause' : titled(exceptions[index]?.relation ?? '')
+/** The errors of a request: the one that stands for it, and its root cause, by their indexes. */
+interface Chain {
+  exceptions: readonly Exception[]
+  worst: number
+  cause: number
+}
+
+/** What an error is to the others: Outermost, Root cause, Cause, Member, Thrown, Logged. */
+function roleOf({ cause, exceptions, worst }: Chain, index: number): string {
+  if (index === worst) return 'Outermost'
+  return index === cause ? 'Root cause' : titled(exceptions[index]?.relation ?? '')
 }
 
 const MESSAGE_LENGTH = 300
 
 /** The errors of a chain, one line each: those that caused an error, or were gathered in it, are indented under it. */
-export function renderExceptionTree(exceptions: readonly Exception[], place: Place): Markup {
-  const root = rootCauseOf(exceptions)
+function renderExceptionTree(chain: Chain, place: Place): Markup {
+  const { cause, exceptions, worst } = chain
   const depths = depthsOf(exceptions)
   return html`<ol class="chain rows" aria-label="Exception chain">${exceptions.map((exception, index) => {
-    const mark = index === root && root > 0 ? 'solid' : 'neutral'
+    const mark = index === cause && cause !== worst ? 'solid' : 'neutral'
     const frame = placeOf(exception)
     return html`
-<li class="cells${mark === 'solid' && ' error'}"><span class="badge ${mark}">${index + 1}</span><span class="said">${renderIndent(depths[index] ?? 0)}<a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span> <span class="badge ${mark}">${roleOf(exceptions, index)}</span></span><span class="cut">${frame === null ? html`<span class="muted">no stack trace</span>` : renderLocation(frame, place)}</span></li>`
+<li class="cells${mark === 'solid' && ' error'}"><span class="badge ${mark}">${index + 1}</span><span class="said">${renderIndent(depths[index] ?? 0)}<a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span> <span class="badge ${mark}">${roleOf(chain, index)}</span></span><span class="cut">${frame === null ? html`<span class="muted">no stack trace</span>` : renderLocation(frame, place)}</span></li>`
   })}
 </ol>`
 }
@@ -94,17 +101,18 @@ export function exceptionBlocks(
   const { exceptions } = profile
   const worst = worstOf(profile)
   const cause = rootCauseOf(exceptions, worst)
+  const chain = { exceptions, worst, cause }
   // The requested path is at fault, not the code that rejects it.
   const open = isRoutingFailure(profile) ? [] : [cause, worst]
   return [
-    exceptions.length > 1 && { html: renderExceptionTree(exceptions, place), markdown: '' },
+    exceptions.length > 1 && { html: renderExceptionTree(chain, place), markdown: '' },
     ...[...new Set([cause, ...exceptions.keys()])].flatMap((index): Block[] => {
       const exception = exceptions[index]
       if (exception === undefined) return []
-      const heading = [exceptions.length > 1 ? `${index + 1} ` : null, headingOf(exceptions, exception, index)]
+      const heading = [exceptions.length > 1 ? `${index + 1} ` : null, headingOf(chain, exception, index)]
       const id = `exception-${index + 1}`
       const isOpen = open.includes(index)
-      const blocks = bodyOf(exceptions, exception, index, place, isOpen)
+      const blocks = bodyOf(chain, exception, index, place, isOpen)
       if (isOpen) return [{ section: heading, id, blocks }]
       const frame = placeOf(exception)
       const where = frame === null ? null : [' ', { code: locationText(frame, place.root) }]
@@ -115,10 +123,11 @@ export function exceptionBlocks(
   ]
 }
 
-function headingOf(exceptions: readonly Exception[], exception: Exception, index: number): Inline {
+function headingOf(chain: Chain, exception: Exception, index: number): Inline {
+  const { exceptions } = chain
   const { class: name, code, relation, statusCode, uncaught } = exception
   const badges = [code, statusCode, relation === 'logged' ? 'from the log' : null, uncaught ?? null]
-  const role = `${roleOf(exceptions, index)}, ${index + 1} of ${exceptions.length}`
+  const role = `${roleOf(chain, index)}, ${index + 1} of ${exceptions.length}`
   return [
     name,
     uncaught === undefined ? null : [' ', { badge: 'nobody caught it', tone: 'error' }],
@@ -128,13 +137,7 @@ function headingOf(exceptions: readonly Exception[], exception: Exception, index
 }
 
 /** An exception with its message and advice, the line that matters, and its properties. */
-function bodyOf(
-  exceptions: readonly Exception[],
-  exception: Exception,
-  index: number,
-  place: Place,
-  hasFrames: boolean,
-): Blocks {
+function bodyOf(chain: Chain, exception: Exception, index: number, place: Place, hasFrames: boolean): Blocks {
   const { class: name, message, properties } = exception
   const entries = Object.entries(properties)
   const names = entries.map(([name]) => name).join(', ')
@@ -144,7 +147,7 @@ function bodyOf(
       ? { text: 'No message.', look: 'muted' }
       : { html: html`<p class="message">${message}</p>`, markdown: codeBlock(message) },
     ...adviceOf(properties).map(advice => ({ notice: advice, tone: 'warning' as const })),
-    ...stackBlocks(exceptions, exception, index, place, hasFrames),
+    ...stackBlocks(chain, exception, index, place, hasFrames),
     entries.length > 0 && { fold: `${count(entries.length, 'property', 'properties')}: ${names}`, blocks: [table] },
   ]
 }
@@ -157,7 +160,7 @@ function adviceOf({ help, hint, remedy, severity }: Exception['properties']): st
 
 /** The line that matters with its source, and the other frames folded. */
 function stackBlocks(
-  exceptions: readonly Exception[],
+  { cause: root, exceptions }: Chain,
   { frames }: Exception,
   index: number,
   place: Place,
@@ -165,7 +168,6 @@ function stackBlocks(
 ): Blocks {
   if (frames.length === 0) return emptyBlocks('No stack trace.')
   const nearest = nearestOwnFrame(exceptions, index)
-  const root = rootCauseOf(exceptions)
   const cause = nearestOwnFrame(exceptions, root)
   const isSame = index !== root && nearest !== null && nearest.file === cause?.file && nearest.line === cause.line
   const main = frames.find(({ kind }) => kind === 'own')

@@ -45,8 +45,9 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
   const thrown = route.troubles.find(({ what }) => what === 'fails')
   const found = (trouble: Omit<RouteTrouble, 'what'> & { what: string }, said: Inline) => {
     const { claim, count: requests, detail, location, token, what } = trouble
-    // All queries may be sent by one line, so that the texts have to agree, too, but for their figures.
-    const text = `${claim} ${detail}`.replace(/ \(.*?\)|[\d.,]+/g, '')
+    // One line may send all queries, so the texts must agree, too, except for how long something took.
+    const told = `${claim} ${detail}`
+    const text = failures.has(what) ? told : told.replace(/ \(.*?\)|[\d.,]+/g, '')
     return {
       what,
       route: name,
@@ -175,11 +176,11 @@ export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: strin
   return ranked.sort((one, other) => one.rank - other.rank).map(({ finding }) => finding)
 }
 
-/** A trouble of one or more routes, as the one tells that has it most often. */
+/** A trouble that routes share, told of the route that has it most often. */
 function onMostRequests(group: readonly [RouteFinding, ...RouteFinding[]]): RouteFinding {
   const most = group.reduce((one, other) => (other.requests > one.requests ? other : one))
   if (group.length === 1) return most
-  return { ...most, claim: [most.claim, ` On ${group.length} routes, on none more often.`] }
+  return { ...most, claim: [most.claim, ` ${group.length} routes have it, this one most often.`] }
 }
 
 function routeUrl({ method, route }: RouteOverview, base: string): string {

@@ -81,7 +81,7 @@ function errorHandling(profile: Profile): Block[] {
   })
   const failed =
     called.length > 0 ||
-    // What no function of Fastify's has thrown, another framework may have answered.
+    // Other frameworks answer errors that never reach Fastify.
     exceptions.some(({ spans = [] }) => spans.length > 0) ||
     lifecycle.some(({ interrupted }) => interrupted?.exception != null)
   if (!failed) return []

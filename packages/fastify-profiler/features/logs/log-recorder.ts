@@ -72,11 +72,12 @@ class RecordingStream implements DestinationStream {
     const recorder = begun?.finished === true && !isTelling ? null : begun?.open
     if (recorder == null) return
     const { write } = RecordingStream.prototype
-    const err = lastLevel >= error ? (propertyOf(lastObj, 'err') ?? propertyOf(lastObj, 'error')) : null
+    const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
     // An error with its reply is logged by Fastify. Its stack has no line of the application, and costs the most.
     const isFastifys = isError(err) && propertyOf(lastObj, 'res') !== undefined
+    const logged = isError(err) || lastLevel < error ? err : propertyOf(lastObj, 'error')
     recorder.line(line, isTelling && !isFastifys ? findCaller(write) : null)
-    if (isError(err)) recorder.exception(err, 'logged')
+    if (isError(logged)) recorder.exception(logged, 'logged')
   }
 
   /** Called by pino before the process ends. */

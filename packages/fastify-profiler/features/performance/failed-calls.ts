@@ -31,12 +31,14 @@ export function queryOf({ message, query: start }: Exception, database: Profile[
   return second === undefined && count === queries.length ? first : undefined
 }
 
-/** What a database said of a query. Knex puts the statement before it. */
+/** What a database said of a query. Knex puts the statement before it: "error: select $1 - out of range". */
 export function reasonOf(error: string, sql: string): string {
-  const start = sql.split(/[$?]/, 1)[0] ?? ''
   const [name = ''] = /^\w+: /.exec(error) ?? []
-  const isKnex = start !== '' && [0, name.length].includes(error.indexOf(start))
-  return isKnex ? error.replace(/^(\w+: )?.* - /s, '$1') : error
+  const pieces = sql.split(/\$\d+|\?/)
+  if (sql === '' || !error.startsWith(pieces[0] ?? '', name.length)) return error
+  const end = pieces.reduce((from, piece) => error.indexOf(piece, from) + piece.length, name.length)
+  const [separator] = /^(?:\$\d+|\?)? - /.exec(error.slice(end)) ?? []
+  return separator === undefined ? error : name + error.slice(end + separator.length)
 }
 
 export function failedCalls({ database, exceptions, http }: Profile): FailedCall[] {

@@ -299,7 +299,7 @@ function blockedRemedy({ answer, by: [first, ...others] }: Extract<Finding, { wh
   if (answer !== null) {
     return `Meanwhile the driver read the ${answer.rows.toLocaleString('en')} rows of query ${answer.query}. Ask for fewer, or for fewer columns.`
   }
-  // After a pause, nothing tells whose code goes on.
+  // Once the event loop has turned, any code may run.
   if (first === undefined) return `Whose code ran is not known: it may be that of this request. ${sampling}`
   const more = others.length === 0 ? '' : ` and ${count(others.length, 'other')}`
   return ['No query or call is charged for it. Code of another request ran: ', { code: first }, `${more}.`]

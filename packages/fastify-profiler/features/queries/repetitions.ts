@@ -373,7 +373,7 @@ function describeLoop(shape: Shape): Pick<Repetition, 'kind' | 'remedy'> {
   return { kind: isWriting && !isReading ? 'writes' : 'loop', remedy: remedyOf(shape, varying) }
 }
 
-/** The time in which at least one of the queries ran, or the most it can be if others are in the same spans. */
+/** The time in which at least one of the queries ran. An upper bound if other queries share their spans. */
 function durationOf({ spans: ids, unplaced }: Shape, spans: readonly Span[], time: RequestTime): number {
   const own = ids.flatMap(id => spans[id] ?? [])
   const shared = spans.filter(({ shared }) => shared !== undefined)

@@ -63,7 +63,8 @@ function transactionOf(statement: string): StatementFacts['transaction'] {
   return match[2] === undefined ? 'within' : 'end'
 }
 
-const tableName = /\b(?:from|into|update|table)\s+(?:if\s+(?:not\s+)?exists\s+)?(?:["`[]?\w+["`\]]?\.)*["`[]?(\w+)/i
+const tableName =
+  /\b(?:from|into|update|table)\s+(?:if\s+(?:not\s+)?exists\s+|only\s+)*(?:["`[]?\w+["`\]]?\.)*["`[]?(\w+)/i
 
 function nameOf(statement: string): string {
   const [, verb = 'query'] = /^\W*(\w+)/.exec(statement) ?? []

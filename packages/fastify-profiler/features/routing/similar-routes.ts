@@ -179,12 +179,17 @@ function isPlaceholder(segment: string): boolean {
 }
 
 /** Catch-all routes match every path, so they are never suggested. */
-function isCatchAll({ url }: Route): boolean {
+function isCatchAll({ url }: Pick<Route, 'url'>): boolean {
   return url === '*' || url === '/*'
 }
 
 function isMethod(method: string): method is HTTPMethod {
   return /^[A-Z-]+$/.test(method) && method !== '*'
+}
+
+/** Whether no route matched, or one for all paths has found nothing, as that of static files in the root does. */
+export function isUnmatched({ request, route }: Exchange): boolean {
+  return route === null || (isCatchAll(route) && request?.is404 === true)
 }
 
 /** Kept for the profile of a request whose error page has shown them. */
@@ -194,7 +199,7 @@ const shown = new WeakMap<object, NearMiss[]>()
 export function collectRouting({ exchange, mask, routes }: Collecting): Pick<Profile, 'routing'> {
   const { recorder, request, route } = exchange
   const count = routes.all.length
-  if (route === null) {
+  if (route === null || isUnmatched(exchange)) {
     return { routing: { matched: null, nearMisses: nearMissesOf(exchange, routes), routes: count } }
   }
   const matched: Routing['matched'] = {

@@ -36,7 +36,7 @@ t.test('a copy of a query has the line that sends it, if that calls "then" itsel
   t.match(database?.queries, [{ location: { line: lineOf('sent') } }])
 })
 
-const long = `fail ${'museums '.repeat(30)}= ?`
+const long = `fail - museums ${'museums '.repeat(30)}= ?`
 
 for (const [what, wrap, expected] of [
   ['thrown as it is', (error: Error) => error, /^error: cannot fail/],

@@ -1,12 +1,7 @@
 import t from 'tap'
 import type { Exception, Profile } from '../../core/profile.ts'
 import { blocksHtml, blocksMarkdown } from '../../core/view/block.ts'
-import {
-  exceptionBlocks,
-  renderExceptionTree,
-  rootCauseOf,
-  stackTraceText,
-} from '../../features/exceptions/exceptions.ts'
+import { exceptionBlocks, rootCauseOf, stackTraceText } from '../../features/exceptions/exceptions.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
 import { renderErrorMarkdown } from '../../features/exceptions/failure-sections.ts'
 import { readSources } from '../../features/exceptions/source-excerpt.ts'
@@ -29,14 +24,25 @@ const pageOf = (of: Profile) => String(blocksHtml(exceptionBlocks(of, place), pl
 const render = (...exceptions: Exception[]) => pageOf(profile({ exceptions }))
 
 t.test('the chain is a numbered tree with the message, the role and the place of each', async t => {
-  t.equal(
-    textOf(renderExceptionTree(failedProfile().exceptions, place)),
+  t.match(
+    textOf(pageOf(failedProfile())),
     '1 MuseumError Museum 7 could not be shown Outermost routes/ museums.ts:41 ' +
       '2 AggregateError All databases are unreachable Cause src/entities/ museums.ts:18 ' +
       '3 ConnectionError connect ECONNREFUSED 10.0.0.4:5432 Root cause src/database/ connect.ts:33 ' +
       '4 ConnectionError connect ECONNREFUSED 10.0.0.5:5432 Member src/database/ connect.ts:33 ' +
       '5 TimeoutError Member no stack trace',
   )
+})
+
+t.test('the exception that a 5xx comes from is the outermost, whatever was thrown before', async t => {
+  const exceptions = [
+    exception({ class: 'Refusal', statusCode: 422 }),
+    exception({ class: 'Crash' }),
+    exception({ class: 'Disk', relation: 'cause', parent: 1 }),
+  ]
+  const page = pageOf(profile({ status: 500, exceptions }))
+  t.match(page, /<section id="exception-3".*<section id="exception-2"/s)
+  t.match(textOf(page), /3 Disk Root cause, 3 of 3.*1 Refusal \d+ Thrown, 1 of 3.*2 Crash Outermost, 2 of 3/)
 })
 
 t.test('the root cause is at the bottom of the causes, and members only count without a cause', async t => {
