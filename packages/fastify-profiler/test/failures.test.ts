@@ -74,6 +74,12 @@ class Missing extends Capturing {
     super('missing')
   }
 }
+class Cut extends Missing {
+  constructor() {
+    super()
+    this.stack = this.stack?.split('\n').slice(0, 3).join('\n') ?? ''
+  }
+}
 class Shop {
   constructor() {
     throw new Missing()
@@ -83,6 +89,7 @@ class Shop {
 for (const [what, Made, expected] of [
   ['past the constructors of its classes', Missing, /fail$/],
   ['not past the constructor of another class', Shop, 'new Shop'],
+  ['or of its first constructor if the stack has nothing else', Cut, 'new Missing'],
 ] as const) {
   t.test(`an error is of the line that made it, ${what}`, async t => {
     const app = await profiledApp(t)

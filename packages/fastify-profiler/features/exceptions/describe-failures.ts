@@ -59,7 +59,8 @@ function belowConstructors(error: Error, frames: Frame[]): Frame[] {
   for (let made: unknown = error; isObject(made); made = Object.getPrototypeOf(made)) {
     constructors.add(`new ${textOf(propertyOf(propertyOf(made, 'constructor'), 'name'))}`)
   }
-  const below = frames.slice(frames.findIndex(({ function: name }) => !constructors.has(name ?? '')))
+  const first = frames.findIndex(({ function: name }) => !constructors.has(name ?? ''))
+  const below = first === -1 ? [] : frames.slice(first)
   return below.some(({ kind }) => kind === 'own') ? below : frames
 }
 
