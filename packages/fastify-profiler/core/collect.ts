@@ -233,9 +233,7 @@ function collectFailures(collecting: CollectingRecorded): Pick<Profile, 'excepti
   return failures?.(collecting) ?? { exceptions: [], lifecycle: [] }
 }
 
-/**
- * Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read.
- */
+/** Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read. */
 function collect(exchange: Exchange, parts: CollectionParts): Collected {
   const before = performance.now()
   const { recorder, request, reply } = exchange

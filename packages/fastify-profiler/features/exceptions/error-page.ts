@@ -9,7 +9,7 @@ import { formatDuration } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/urls.ts'
 import { curlCommand } from '../request/sent-request.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
-import { isUnmatched } from '../routing/similar-routes.ts'
+import { matchedRoute } from '../routing/similar-routes.ts'
 import { causeFacts } from './exception-panel.ts'
 import { worstOf } from './exceptions.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
@@ -100,7 +100,7 @@ export function explainFailure(exchange: Exchange, { exceptions, link, view }: D
   const isPage = /^text\/html\b/i.test(type)
   // A handler may send an error status on purpose (an invalid form, "no such user"), or a page for what it caught.
   const isUnanswered = recorder.failures.some(({ from }) => from === 'thrown' || (from === 'caught' && !isPage))
-  const isAccident = isUnanswered || isUnmatched(exchange) || (request?.is404 === true && !isPage)
+  const isAccident = isUnanswered || matchedRoute(exchange) === null || (request?.is404 === true && !isPage)
   const form = preferredForm(raw)
   if (isAccident && form === 'html' && isNavigation(raw)) {
     return () => {

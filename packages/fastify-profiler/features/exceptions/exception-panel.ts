@@ -10,18 +10,17 @@ import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { failedBefore, isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { failureSections, renderErrorMarkdown } from './failure-sections.ts'
-import { exceptionCard, lineOf, rootCauseOf, worstOf } from './exceptions.ts'
+import { chainOf, exceptionCard, lineOf, worstOf } from './exceptions.ts'
 
 const causeLength = 120
 
 /** The root cause of a failed request, and the line of the application to look at. */
 export function causeFacts(profile: Profile): Fact[] {
-  const { exceptions } = profile
-  const worst = worstOf(profile)
+  const chain = chainOf(profile)
+  const { cause, exceptions, worst } = chain
   if (exceptions[worst] === undefined || isRoutingFailure(profile)) return []
-  const index = rootCauseOf(exceptions, worst)
-  const root = index === worst ? undefined : exceptions[index]
-  const line = lineOf(profile)
+  const root = cause === worst ? undefined : exceptions[cause]
+  const line = lineOf(chain)
   return [
     ['Root cause', root ? { strong: (root.message || root.class).slice(0, causeLength), tone: 'error' } : null],
     ['Your line', line && { place: line }],

@@ -1,5 +1,5 @@
 import type { ToolbarCard } from '../../core/panel.ts'
-import type { Exception, Frame, Profile } from '../../core/profile.ts'
+import type { Exception, Frame, Location, Profile } from '../../core/profile.ts'
 import { type Block, type Blocks, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { locationText, type Place, renderIndent, renderLocation, titled } from '../../core/view/elements.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
@@ -26,6 +26,19 @@ export function rootCauseOf(exceptions: readonly Exception[], from = 0): number 
   return next === undefined ? from : rootCauseOf(exceptions, next)
 }
 
+/** The errors of a request: the one that stands for it, and its root cause, by their indexes. */
+interface Chain {
+  exceptions: readonly Exception[]
+  worst: number
+  cause: number
+}
+
+export function chainOf(profile: Pick<Profile, 'crash' | 'exceptions' | 'status'>): Chain {
+  const { exceptions } = profile
+  const worst = worstOf(profile)
+  return { exceptions, worst, cause: rootCauseOf(exceptions, worst) }
+}
+
 /** How many others are above each one. A parent comes before what is below it. */
 export function depthsOf(items: ReadonlyArray<{ parent: number | null }>): number[] {
   const depths: number[] = []
@@ -48,19 +61,10 @@ export function nearestOwnFrame(exceptions: readonly Exception[], index: number)
 }
 
 /** The line of the application to look at. What Fastify refuses, such as a malformed URL, is the fault of none. */
-export function lineOf(profile: Pick<Profile, 'crash' | 'exceptions' | 'status'>): Frame | null {
-  const { exceptions } = profile
-  const worst = worstOf(profile)
+export function lineOf({ cause, exceptions, worst }: Chain): Frame | null {
   const { code, statusCode } = exceptions[worst] ?? {}
   const isOfClient = code?.startsWith('FST_ERR_') === true && Number(statusCode ?? 500) < 500
-  return isOfClient ? null : nearestOwnFrame(exceptions, rootCauseOf(exceptions, worst))
-}
-
-/** The errors of a request: the one that stands for it, and its root cause, by their indexes. */
-interface Chain {
-  exceptions: readonly Exception[]
-  worst: number
-  cause: number
+  return isOfClient ? null : nearestOwnFrame(exceptions, cause)
 }
 
 /** What an error is to the others: Outermost, Root cause, Cause, Member, Thrown, Logged. */
@@ -98,10 +102,8 @@ export function exceptionBlocks(
   profile: Pick<Profile, 'crash' | 'exceptions' | 'routing' | 'status'>,
   place: Place,
 ): Blocks {
-  const { exceptions } = profile
-  const worst = worstOf(profile)
-  const cause = rootCauseOf(exceptions, worst)
-  const chain = { exceptions, worst, cause }
+  const chain = chainOf(profile)
+  const { cause, exceptions, worst } = chain
   // The requested path is at fault, not the code that rejects it.
   const open = isRoutingFailure(profile) ? [] : [cause, worst]
   return [
@@ -237,24 +239,31 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
 const outerMost = 60
 
 /** The error that stands for a request, with its root cause. */
-export function failureText(profile: Profile): string | null {
-  const { database, exceptions } = profile
-  const worst = worstOf(profile)
+export function failureText({ cause, exceptions, worst }: Chain, database: Profile['database']): string | null {
   const thrown = exceptions[worst]
-  const root = exceptions[rootCauseOf(exceptions, worst)]
+  const root = exceptions[cause]
   if (thrown === undefined || root === undefined) return null
   const reason = `${root.class}: ${reasonOf(root.message, queryOf(root, database)?.sql ?? '')}`
   return thrown === root ? reason : `${thrown.class}: ${cut(thrown.message, outerMost)}, caused by ${reason}`
 }
 
+/** The place of a frame, or else of the query that failed: a driver's error may have no frame of the application. */
+export function placeOfFailure(
+  { cause, exceptions }: Chain,
+  frame: Frame | null,
+  database: Profile['database'],
+): Location | null {
+  if (frame !== null) return resolveLocation(frame)
+  const root = exceptions[cause]
+  return (root && queryOf(root, database)?.location) ?? null
+}
+
 export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception' | 'thrownAt'> {
-  const { database, exceptions } = profile
-  const root = exceptions[rootCauseOf(exceptions, worstOf(profile))]
-  const line = lineOf(profile)
-  // The driver's error may have no frame of the application, but the query has.
-  const at = line === null ? root && queryOf(root, database)?.location : resolveLocation(line)
+  const { database } = profile
+  const chain = chainOf(profile)
+  const at = placeOfFailure(chain, lineOf(chain), database)
   return {
-    exception: failureText(profile)?.slice(0, 200) ?? null,
-    ...(at && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
+    exception: failureText(chain, database)?.slice(0, 200) ?? null,
+    ...(at !== null && { thrownAt: `${at.file}:${at.line}:${at.column}` }),
   }
 }

@@ -47,13 +47,14 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
     const { claim, count: requests, detail, location, token, what } = trouble
     // One line may send all queries, so the texts must agree, too, except for how long something took.
     const told = `${claim} ${detail}`
-    const text = failures.has(what) ? told : told.replace(/ \(.*?\)|[\d.,]+/g, '')
+    const isFailure = failures.has(what)
+    const text = isFailure ? told : told.replace(/ \(.*?\)|[\d.,]+/g, '')
     return {
       what,
       route: name,
       requests,
       cause: location && `${what} ${locationText(location, '')} ${text}`,
-      tone: failures.has(what) ? ('error' as const) : ('warning' as const),
+      tone: isFailure ? ('error' as const) : ('warning' as const),
       claim: said,
       detail: cutToBytes(detail, longestCell),
       places: [location ?? []].flat(),

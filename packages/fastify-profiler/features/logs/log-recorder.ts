@@ -72,10 +72,11 @@ class RecordingStream implements DestinationStream {
     const recorder = begun?.finished === true && !isTelling ? null : begun?.open
     if (recorder == null) return
     const { write } = RecordingStream.prototype
-    const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
+    const told = lastLevel >= error ? lastObj : null
+    const err = propertyOf(told, 'err')
     // An error with its reply is logged by Fastify. Its stack has no line of the application, and costs the most.
-    const isFastifys = isError(err) && propertyOf(lastObj, 'res') !== undefined
-    const logged = isError(err) || lastLevel < error ? err : propertyOf(lastObj, 'error')
+    const isFastifys = isError(err) && propertyOf(told, 'res') !== undefined
+    const logged = isError(err) ? err : propertyOf(told, 'error')
     recorder.line(line, isTelling && !isFastifys ? findCaller(write) : null)
     if (isError(logged)) recorder.exception(logged, 'logged')
   }

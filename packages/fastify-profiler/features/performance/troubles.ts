@@ -1,12 +1,12 @@
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
-import { crashText, failureText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
+import { chainOf, crashText, failureText, nearestOwnFrame, placeOfFailure } from '../exceptions/exceptions.ts'
 import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { leastReads, onlyMisses, writtenPatterns } from './cache-misses.ts'
 import { sliceTime, type SlowCall, timeByKind, type TimeSlice } from './exclusive-time.ts'
-import { failedBefore, failedCalls, queryOf } from './failed-calls.ts'
+import { failedBefore, failedCalls } from './failed-calls.ts'
 import {
   blockedText,
   callName,
@@ -84,19 +84,15 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
     return [{ ...told, ...(kind.isTimed && { time: finding.time }) }]
   })
   const found = [...findings, ...fewMisses(profile)]
-  const worst = worstOf(profile)
-  const thrown = exceptions[worst]
+  const chain = chainOf(profile)
+  const thrown = exceptions[chain.worst]
   if (thrown === undefined || (Number(status) < 500 && crash === undefined)) return found
-  const root = rootCauseOf(exceptions, worst)
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
-  // The driver's error may have no frame of the application, but the query has.
-  const query = queryOf(exceptions[root] ?? thrown, database)
   const before = failedBefore(profile)
-  const error = failureText(profile) ?? ''
+  const error = failureText(chain, database) ?? ''
   const detail = before === null ? error : `${error.replace(/\.$/, '')}. ${before.says}`
-  const thrower = nearestOwnFrame(exceptions, root)
-  const place = thrower === null ? (query?.location ?? before?.location ?? null) : resolveLocation(thrower)
-  return [trouble(what, claim, detail, place), ...found]
+  const place = placeOfFailure(chain, nearestOwnFrame(exceptions, chain.cause), database)
+  return [trouble(what, claim, detail, place ?? before?.location ?? null), ...found]
 }
 
 /**

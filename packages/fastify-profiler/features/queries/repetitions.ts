@@ -376,6 +376,8 @@ function describeLoop(shape: Shape): Pick<Repetition, 'kind' | 'remedy'> {
 /** The time in which at least one of the queries ran. An upper bound if other queries share their spans. */
 function durationOf({ spans: ids, unplaced }: Shape, spans: readonly Span[], time: RequestTime): number {
   const own = ids.flatMap(id => spans[id] ?? [])
+  const placed = timeOf('query', own, time)
+  if (unplaced === 0) return placed
   const shared = spans.filter(({ shared }) => shared !== undefined)
-  return Math.min(timeOf('query', own, time) + unplaced, timeOf('query', [...own, ...shared], time))
+  return Math.min(placed + unplaced, timeOf('query', [...own, ...shared], time))
 }

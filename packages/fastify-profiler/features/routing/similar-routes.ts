@@ -5,7 +5,7 @@ import type { NearMiss, Profile, Route, Routing } from '../../core/profile.ts'
 import { pathOfUrl, requestHost } from '../../core/urls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
-import type { KnownRoute, KnownRoutes } from '../../core/watch/known-routes.ts'
+import type { KnownRoute, KnownRoutes, MatchedPattern } from '../../core/watch/known-routes.ts'
 
 /** The parts of a path between its slashes. Long ones are cut, or comparing them would take too long. */
 function segmentsOf(path: string): string[] {
@@ -187,9 +187,9 @@ function isMethod(method: string): method is HTTPMethod {
   return /^[A-Z-]+$/.test(method) && method !== '*'
 }
 
-/** Whether no route matched, or one for all paths has found nothing, as that of static files in the root does. */
-export function isUnmatched({ request, route }: Exchange): boolean {
-  return route === null || (isCatchAll(route) && request?.is404 === true)
+/** The route of a request; null for one for all paths that has found nothing, as that of static files may. */
+export function matchedRoute({ request, route }: Exchange): MatchedPattern | null {
+  return route !== null && isCatchAll(route) && request?.is404 === true ? null : route
 }
 
 /** Kept for the profile of a request whose error page has shown them. */
@@ -197,9 +197,10 @@ const shown = new WeakMap<object, NearMiss[]>()
 
 /** The route that a request matched, or the routes similar to its path. */
 export function collectRouting({ exchange, mask, routes }: Collecting): Pick<Profile, 'routing'> {
-  const { recorder, request, route } = exchange
+  const { recorder, request } = exchange
+  const route = matchedRoute(exchange)
   const count = routes.all.length
-  if (route === null || isUnmatched(exchange)) {
+  if (route === null) {
     return { routing: { matched: null, nearMisses: nearMissesOf(exchange, routes), routes: count } }
   }
   const matched: Routing['matched'] = {

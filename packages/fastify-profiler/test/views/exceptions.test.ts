@@ -24,14 +24,13 @@ const pageOf = (of: Profile) => String(blocksHtml(exceptionBlocks(of, place), pl
 const render = (...exceptions: Exception[]) => pageOf(profile({ exceptions }))
 
 t.test('the chain is a numbered tree with the message, the role and the place of each', async t => {
-  t.match(
-    textOf(pageOf(failedProfile())),
+  const tree =
     '1 MuseumError Museum 7 could not be shown Outermost routes/ museums.ts:41 ' +
-      '2 AggregateError All databases are unreachable Cause src/entities/ museums.ts:18 ' +
-      '3 ConnectionError connect ECONNREFUSED 10.0.0.4:5432 Root cause src/database/ connect.ts:33 ' +
-      '4 ConnectionError connect ECONNREFUSED 10.0.0.5:5432 Member src/database/ connect.ts:33 ' +
-      '5 TimeoutError Member no stack trace',
-  )
+    '2 AggregateError All databases are unreachable Cause src/entities/ museums.ts:18 ' +
+    '3 ConnectionError connect ECONNREFUSED 10.0.0.4:5432 Root cause src/database/ connect.ts:33 ' +
+    '4 ConnectionError connect ECONNREFUSED 10.0.0.5:5432 Member src/database/ connect.ts:33 ' +
+    '5 TimeoutError Member no stack trace'
+  t.equal(textOf(pageOf(failedProfile())).slice(0, tree.length), tree)
 })
 
 t.test('the exception that a 5xx comes from is the outermost, whatever was thrown before', async t => {
