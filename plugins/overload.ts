@@ -11,8 +11,7 @@ const retryLater = { 'retry-after': '1' }
 
 /**
  * Answers 503 to requests that were not started within longestTurn. The others are answered soon.
- * @fastify/under-pressure measures the delay with a timer, which does not fire during a long turn: of 600 requests at
- * once, it refuses some after 2.5 to 5.5 s, this plugin after 1 to 1.5 s.
+ * @fastify/under-pressure measures the delay with a timer, which does not fire during a long turn.
  */
 async function overload(app: FastifyInstance) {
   app.addHook('onRequest', function refuseLate(request, reply, done) {

@@ -40,7 +40,7 @@ const visit = async (url: string, headers: Record<string, string> = {}) =>
 t.test('a page of a site has its name, its languages and the words of the visitor', async t => {
   const english = await visit('/doors?room=1&_locale=en')
   t.match(english.headers, { 'content-type': 'text/html; charset=utf-8', 'content-language': 'en' })
-  t.match(english.body, '<title>Doors – The &#60;Museum&#62;</title>')
+  t.match(english.body, '<title>Doors &ndash; The &#60;Museum&#62;</title>')
   t.match(english.body, 'name="language" value="de"')
   t.match(english.body, 'name="next" value="/doors?room=1"')
   t.match(english.body, '&#60;script&#62;')

@@ -37,16 +37,14 @@ function siteOf({ license, locale }: FastifyRequest): SiteOfError | undefined {
 
 /** Answers a request. Adds to the Vary header instead of replacing it. */
 function sendAnswer({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
-  for (const [name, value] of Object.entries(headers)) {
-    if (name === 'vary') reply.varyOn(String(value))
-    else reply.header(name, value)
-  }
-  return reply.code(statusCode).send(body)
+  const { vary, ...others } = headers
+  if (vary !== undefined) reply.varyOn(String(vary))
+  return reply.code(statusCode).headers(others).send(body)
 }
 
 /**
- * Like sendError with an HttpError, without making one. For hooks that run before any route. Saves 1.6 of the 51.6 µs
- * of an answer to an unmatched path.
+ * Like sendError with an HttpError, without making one, which costs more than most of the answer. For hooks that run
+ * before any route.
  */
 export function sendFailure(
   statusCode: number,

@@ -63,7 +63,7 @@ function hashOf(style: string): string {
 
 export interface Page {
   language: string
-  title: string
+  title: Content
   /** An additional style. It has to be one of the above, or the Content-Security-Policy blocks it. */
   style?: Markup | false
   header?: Content
@@ -104,7 +104,8 @@ export function renderSmallPage({
   return renderPage({
     ...rest,
     language: locale,
-    title: `${title} – ${name}`,
+    // An entity, because Node writes texts of ASCII faster.
+    title: html`${title} &ndash; ${name}`,
     main: html`
       <p class="status">${name}</p>
       <h1>${title}</h1>

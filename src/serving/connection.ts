@@ -40,7 +40,7 @@ export class Connection {
     this.#startTimeout = socket.setTimeout.bind(socket)
     // Node sets the keep-alive timeout after each response and 0 at the next request. Most need no timer in between.
     socket.setTimeout = (timeout, callback) => {
-      const isLater = timeout >= keepAliveTimeout && callback === undefined && !socket.timeout
+      const isLater = (timeout === 0 || timeout >= keepAliveTimeout) && callback === undefined && !socket.timeout
       this.#laterTimeout = isLater ? timeout : 0
       return isLater ? socket : this.#startTimeout(timeout, callback)
     }

@@ -1,4 +1,4 @@
-// A process.nextTick() takes 0.1 instead of 0.55 µs on Node 20, some ten times per request.
+// Keeps process.nextTick(), which a request uses some ten times, fast on Node 20.
 import { executionAsyncResource } from 'node:async_hooks'
 
 /**

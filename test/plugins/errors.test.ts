@@ -96,7 +96,7 @@ t.test('an error in plain text is one line', async t => {
 t.test('an error page names the site, and shows the message with markup escaped', async t => {
   const { body } = await ask('/markup', { accept: 'text/html' })
   t.match(body, /^<!doctype html>/)
-  t.match(body, '<title>This request could not be answered – House &#38; &#60;Home&#62;</title>')
+  t.match(body, '<title>This request could not be answered &ndash; House &#38; &#60;Home&#62;</title>')
   t.match(body, '<h1>This request could not be answered</h1>')
   t.match(body, '&#60;script&#62;alert(1)&#60;/script&#62;')
   t.notMatch(body, '<script>')
@@ -113,7 +113,7 @@ for (const [language, heading, link] of [
       t.strictSame([response.statusCode, response.headers['content-language']], [404, language])
       t.match(response.headers.vary, 'Accept-Language')
       t.match(response.body, `<html lang="${language}">`)
-      t.match(response.body, `<title>${heading} – Polyglot</title>`)
+      t.match(response.body, `<title>${heading} &ndash; Polyglot</title>`)
       t.match(response.body, `<h1>${heading}</h1>`)
       t.match(
         response.body,
@@ -173,7 +173,7 @@ t.test('the pages of two sites do not name each other, however often they are as
       ['polyglot.test', 'Polyglot'],
     ] as const) {
       const { body } = await ask('/none/such', { host, accept: 'text/html' })
-      t.match(body, `<title>Page not found – ${name}</title>`)
+      t.match(body, `<title>Page not found &ndash; ${name}</title>`)
     }
   }
 })

@@ -133,7 +133,7 @@ t.test('a visitor is told in their language that a site is closed, and until whe
     t.equal(page.headers['content-language'], 'de')
     t.match(page.headers.vary, 'Accept-Language')
     t.match(page.body, '<html lang="de">')
-    t.match(page.body, `<title>Diese Website ist ${heading} – The Depot</title>`)
+    t.match(page.body, `<title>Diese Website ist ${heading} &ndash; The Depot</title>`)
     t.match(page.body, `<h1>Diese Website ist ${heading}</h1>`)
     t.match(page.body, detail)
     const form = await ask(domain, '/login', headers)

@@ -61,7 +61,7 @@ t.test("the form works without JavaScript, in the visitor's language, and is not
   const { statusCode, body, headers } = await open('de')
   t.equal(statusCode, 200)
   t.match(body, '<html lang="de">')
-  t.match(body, '<title>Anmelden – House &#38; &#60;Home&#62;</title>')
+  t.match(body, '<title>Anmelden &ndash; House &#38; &#60;Home&#62;</title>')
   t.match(body, '<form method="post" action="/login?_locale=de" class="fields">')
   t.match(body, '<input type="hidden" name="next" value="/a?b">')
   t.notMatch(body, '<script')

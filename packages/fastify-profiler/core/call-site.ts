@@ -108,8 +108,7 @@ const mostFrames = 64
 const callersSought = 6
 
 /**
- * How many frames it took to find the last caller of each function. No more are captured, since the first frames of a
- * stack cost 3 µs and 30 of them 16.
+ * How many frames it took to find the last caller of each function. No more are captured, since each costs time.
  */
 const framesNeeded = new WeakMap<object, number>()
 

@@ -1,8 +1,6 @@
 import { addPublished, type Place } from './published-secrets.ts'
 import { isSensitiveField, isSensitiveName, isSensitiveParameter, needsValue } from './secret-names.ts'
 
-// Saves 1.2 µs for a statement of 40 characters, 3 to 15 % of a profiled request.
-
 const mostKept = 1000
 /** As long as most stacks, which an error has in its line of the log. */
 const longestKept = 2000

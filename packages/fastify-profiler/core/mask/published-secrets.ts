@@ -1,7 +1,7 @@
 import { groupBy } from '../group-by.ts'
 import { isSensitiveField, isWords } from './secret-names.ts'
 
-// Saves 0.9 of 1.0 µs for 40 characters, half the time of masking a profile.
+// Nearly all texts have none, and are told at once.
 /** Finds prefixes in texts by their first two characters. */
 class PrefixIndex<Value> {
   /** Whether two ASCII characters begin a prefix. */

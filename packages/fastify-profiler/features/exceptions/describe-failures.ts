@@ -27,7 +27,7 @@ export function kindOf(file: string): Frame['kind'] {
   return isForeign(file) ? 'module' : 'own'
 }
 
-// Saves 1.3 µs for each frame, 4 % of a 404, which has 14 frames and is described for its answer and for its profile.
+// Remembered, because an error is described for its answer and for its profile.
 /** The frame in a line of a stack; null if there is none to show. It is shared, so it must not be changed. */
 const frameIn: (line: string) => Readonly<Frame> | null = remember(parseFrame)
 
