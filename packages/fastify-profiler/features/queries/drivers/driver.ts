@@ -21,8 +21,9 @@ export interface Driver {
   /**
    * The ES modules with the package's classes, from its CommonJS file. Only for packages that contain themselves twice,
    * as CommonJS and as ES modules, since nothing tells when an ES module is loaded.
+   * @param installed the packages that the application and its libraries depend on
    */
-  moduleFiles?(commonJsFile: string): readonly string[]
+  moduleFiles?(commonJsFile: string, installed: readonly string[]): readonly string[]
   /** Subscribes to diagnostics channels. Called once. */
   subscribe?(): void
 }

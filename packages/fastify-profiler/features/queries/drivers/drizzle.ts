@@ -19,15 +19,25 @@ export const drizzleDriver: Driver = {
       for (const name of methods) replaceMethod(prototype, name, watchedBuild)
     }
   },
-  moduleFiles: file =>
-    dialects.flatMap(dialect => [
+  moduleFiles: (file, installed) =>
+    dialectsOf(installed).flatMap(dialect => [
       join(dirname(file), `${dialect}-core`, 'index.js'),
       join(dirname(file), `${dialect}-core`, 'query-builders', 'query.js'),
       join(dirname(file), `${dialect}-core`, 'query-builders', 'count.js'),
     ]),
 }
 
-const dialects = ['pg', 'mysql', 'sqlite']
+/** The libraries that tell that an application uses a dialect. SQLite comes with Node. */
+const libraries = {
+  pg: ['pg', 'postgres', '@neondatabase/serverless', '@vercel/postgres', '@electric-sql/pglite'],
+  mysql: ['mysql2', '@planetscale/database', '@tidbcloud/serverless'],
+}
+
+/** The dialects that an application may use. Loading the others would take most of its start. */
+function dialectsOf(installed: readonly string[]): string[] {
+  const used = Object.entries(libraries).filter(([, names]) => names.some(name => installed.includes(name)))
+  return [...(used.length === 0 ? Object.keys(libraries) : used.map(([dialect]) => dialect)), 'sqlite']
+}
 
 /** What all classes of Drizzle have. */
 const entityKind = Symbol.for('drizzle:entityKind')

@@ -181,12 +181,13 @@ async function patchModules(
   dependents: readonly Dependent[],
 ): Promise<void> {
   if (moduleFiles === undefined) return
+  const installed = dependents.flatMap(({ names }) => names)
   for (const name of packages) {
     const from = dependents.filter(({ names }) => names.includes(name)).map(({ file }) => file)
     const copies = [join(folder, 'package.json'), ...from].flatMap(
       file => attempt(() => createRequire(file).resolve(name), null) ?? [],
     )
-    for (const moduleFile of new Set(copies.flatMap(moduleFiles))) {
+    for (const moduleFile of new Set(copies.flatMap(file => moduleFiles(file, installed)))) {
       try {
         const exports: unknown = await import(pathToFileURL(moduleFile).href)
         patch(name, exports)
