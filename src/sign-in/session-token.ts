@@ -61,8 +61,8 @@ export class SessionTokens {
   }
 
   /**
-   * Remembers verified tokens, because verifying is nearly all of the work. Expiry and sign-out are still checked on each
-   * request.
+   * Remembers verified tokens, because verifying is nearly all of the work. Expiry and sign-out are still checked on
+   * each request.
    * @returns the token, or null if sign() did not write exactly this text for this domain
    */
   read(text: string, domain: string): SessionToken | null {
