@@ -46,6 +46,11 @@ app.get('/replaced', async () => {
     throw new Error('Sorry')
   })
 })
+app.get('/unnamed', async () => {
+  await pool.query('fail before').catch(() => {
+    throw new RangeError()
+  })
+})
 app.get('/logged', async request => {
   const [cause, retried] = [new Error('no wood'), new Error('A museum burnt')]
   request.log.error(retried)
@@ -120,6 +125,18 @@ t.test('a 404, a call that was sent again, and a failure that the response tells
   for (const url of ['/missing', '/again', '/refused']) t.notMatch(await findingsOf(url), /was answered/)
 })
 
+t.test('an error without a message is named by its class alone', async t => {
+  const { token } = await profileOf(app, '/unnamed')
+  const { profiles } = await app.profiler.search({ token })
+  t.equal(profiles[0]?.exception, 'RangeError')
+  const pages = await Promise.all(['', '?panel=lifecycle'].map(query => pageOf(app, `${token}${query}`)))
+  for (const page of pages) t.notMatch(page, /RangeError: /)
+  t.match(
+    await pageOf(app, ''),
+    /GET \/unnamed fails.*RangeError\. A query had failed before: [^]{1,60}cannot fail before/s,
+  )
+})
+
 t.test('a 5xx without an exception says so', async t => {
   t.match(await findingsOf('/caught'), /500 without an exception/)
   t.notMatch(await findingsOf('/thrown'), /without an exception/)
@@ -178,7 +195,8 @@ t.test('what failed is found by search, and marked in the list', async t => {
     const { profiles } = JSON.parse(await pageOf(app, `search?q=${encodeURIComponent(words)}`, 'application/json'))
     return profiles.map(({ url }: { url: string }) => url).sort()
   }
-  t.same(await urlsOf('failed:query'), ['/both', '/caught-query', '/late', '/query', '/refused', '/replaced'])
+  const failing = ['/both', '/caught-query', '/late', '/query', '/refused', '/replaced', '/unnamed']
+  t.same(await urlsOf('failed:query'), failing)
   t.same(await urlsOf('failed:call'), ['/both', '/call'])
   t.match(await pageOf(app, 'search?failed=nothing'), 'failed takes query, call, not')
   const list = await pageOf(app, 'search?q=failed:query')

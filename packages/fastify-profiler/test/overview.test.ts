@@ -55,7 +55,7 @@ t.test('routes that fail come first, then those that take most time, and unmatch
     ['', null, 2],
     ['GET', '/quick', 1],
   ])
-  t.match(found.routes[0], { failed: 2, exception: 'Error: second' })
+  t.match(found.routes[0], { failed: 2, reasons: [{ detail: 'Error: second', count: 1 }, { detail: 'Error: first' }] })
 })
 
 t.test('a route has the median number of its queries', async t => {
@@ -128,6 +128,34 @@ t.test('a trouble that several routes share is told once, and troubles that only
   const text = blocksMarkdown([{ findings: found.filter(({ what }) => what === 'blocked') }], '')
   t.match(text, /^- GET \/b: .*, in 2 of 2 requests\. 2 routes have it, this one most often\..*\n- GET \/c: [^\n]*$/)
   t.equal(found.filter(({ what }) => what === 'fails').length, 3, 'without a line, failures are told for each route')
+})
+
+t.test('a route that fails for different reasons tells most of them, and how many others there are', async t => {
+  const failed = (exception: string | null, column: number, detail = '') =>
+    requestOf({
+      route: '/a',
+      status: 500,
+      exception,
+      thrownAt: `/srv/cart.ts:7:${column}`,
+      ...(detail !== '' && { troubles: [trouble('fails', { claim: '', detail })] }),
+      token: exception?.slice(0, 9) ?? 'silent',
+    })
+  const text = (...requests: ProfileSummary[]) =>
+    blocksMarkdown([{ findings: troublesLately(overview(...requests), '') }], '')
+  const full = Array.from({ length: 3 }, () => failed('Error: disk is full', 3, 'Error: disk is full'))
+  const typed = failed('TypeError: no function', 9, 'TypeError: no function')
+  t.match(text(...full), /fails: \[?3 of 3.*Error: disk is full `/)
+  t.match(
+    text(typed, ...full),
+    /fails: \[?4 of 4.*Error: disk is full\. 1 other: TypeError: no function .*cart\.ts:7:3.*`Error: di`/,
+  )
+  t.match(text(typed, failed('RangeError: 9', 1), ...full), /Error: disk is full\. 2 others, such as TypeError: no/)
+  t.match(text(failed(null, 3), ...full), /Error: disk is full\. 1 other: No exception was seen/)
+})
+
+t.test('errors without a message are one row a line', async t => {
+  const at = (line: number) => requestOf({ exception: 'Error', thrownAt: `/srv/cart.ts:${line}:3`, status: 500 })
+  t.match(overview(at(7), at(7), at(9)).exceptions, [{ count: 2 }, { count: 1 }])
 })
 
 t.test('rows past the bound are left out, and counted', async t => {

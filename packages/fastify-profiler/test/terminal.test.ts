@@ -31,7 +31,6 @@ const commands: Record<string, ReadonlyArray<[typed: string, answer: object]>> =
       { output: /^failed 500 {3}48\.2 ms .*GET \/museums\/7 {2}MuseumError: .*\nsince 200 .*\nbefore 200 .*\n$/ },
     ],
     ['list status:5xx museums', { output: /^failed [^\n]*\n$/ }],
-    ['list status:zzz', { output: /^status takes 404/ }],
     ['list --sort duration', { output: /^failed .*\nbefore .*\nsince / }],
     ['list --max-tokens 500 --page 1', { output: /^failed .*\nsince .*\nbefore .*\n$/ }],
     ['list --sort up', { code: 1, errors: /must be one of/ }],
@@ -41,6 +40,8 @@ const commands: Record<string, ReadonlyArray<[typed: string, answer: object]>> =
     ['explain failed 1', { code: 1, errors: /running application/ }],
     ['explain failed x', { code: 1, errors: /query must be a whole number/ }],
     ['curl gone', { code: 1, errors: /^No profile has this token/ }],
+    ['list status:9xx GET', { code: 1, output: '', errors: /^status takes 404, 4xx, >=400 or none\.\n$/ }],
+    ['list slower:abc sql:x', { code: 1, output: '', errors: /^sql takes .* durationFrom takes milliseconds/ }],
     ['list --page x', { code: 1, errors: /page must be a whole number/ }],
   ],
   'a command that is not understood is answered with what was meant, and exit code 2': [

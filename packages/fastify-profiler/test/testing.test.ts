@@ -160,7 +160,7 @@ t.test('without a logger, no check of error lines passes unless that is expected
   for (const check of ['noErrorLogs', 'noErrors'] as const) {
     t.match(
       failureOf(() => expectProfile(profile)[check]()),
-      /cannot be checked:\n {2}There are no log lines.*level: 'silent'.*unseen: \['logs'\]/,
+      /cannot be checked:\n {2}Fastify logs nothing.*level: 'silent'.*unseen: \['logs'\]/,
       check,
     )
     t.equal(

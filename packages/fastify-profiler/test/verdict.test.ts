@@ -85,7 +85,7 @@ const requestOf = (duration: number, changes: Partial<Profile> = {}) =>
 t.test('the span that made a request longer is named, with its share, though it was seen only once', async t => {
   const comparison = compare(requestOf(6.5), requestOf(76.6))
   t.equal(comparisonSentence(comparison), 'B took 70.1 ms longer, seen once, not yet certain: 6.50 ms → 76.6 ms')
-  t.match(groundsText(comparison.verdict), 'There are 1 request like A and 1 like B')
+  t.match(groundsText(comparison.verdict), 'There is 1 request like A and 1 like B')
   t.match(comparison.spans, [{ name: 'GET /cart', change: 'time' }])
 })
 

@@ -45,7 +45,7 @@ export function groundsText({ because, requests: { a, b }, sureness }: Verdict):
   const sides = `${count(a, 'request')} like A and ${b} like B`
   if (sureness !== 'seen') return `Judged by ${sides}.`
   return Math.min(a, b) < enough
-    ? `For certainty it takes ${enough} requests on each side. There are ${sides}: send ${a >= enough ? 'B' : b >= enough ? 'A' : 'both'} again.`
+    ? `For certainty it takes ${enough} requests on each side. There ${a === 1 ? 'is' : 'are'} ${sides}: send ${a >= enough ? 'B' : b >= enough ? 'A' : 'both'} again.`
     : `The times of ${sides} vary too much to tell. Send both again.`
 }
 

@@ -6,7 +6,7 @@ import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock } from '../../core/view/markdown.ts'
 import { count, cut, formatTime } from '../../core/view/units.ts'
-import { queryOf, reasonOf } from '../performance/failed-calls.ts'
+import { errorText, queryOf, reasonOf } from '../performance/failed-calls.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { type Excerpt, excerptMarkdown, renderExcerpt, resolveLocation } from './source-excerpt.ts'
 
@@ -213,12 +213,12 @@ function narrowed({ first, line, lines }: Excerpt): Excerpt {
 }
 
 /** An exception and its frames as Node prints them, with shortened paths. */
-export function stackTraceText({ class: name, frames, message }: Exception, root: string): string {
-  const lines = frames.map(frame => {
+export function stackTraceText(exception: Exception, root: string): string {
+  const lines = exception.frames.map(frame => {
     const place = locationText(frame, root)
     return frame.function === null ? `    at ${place}` : `    at ${frame.function} (${place})`
   })
-  return [message === '' ? name : `${name}: ${message}`, ...lines].join('\n')
+  return [errorText(exception), ...lines].join('\n')
 }
 
 /** That an error which nobody caught has ended the process. @param time milliseconds since 1970 */
@@ -231,7 +231,7 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
   return {
     title: thrown.class,
     ...(place !== undefined && { note: locationText(place, root) }),
-    rows: all.map(({ class: name, message, relation }) => [relation, `${name}: ${message}`, '']),
+    rows: all.map(exception => [exception.relation, errorText(exception), '']),
   }
 }
 
@@ -243,8 +243,9 @@ export function failureText({ cause, exceptions, worst }: Chain, database: Profi
   const thrown = exceptions[worst]
   const root = exceptions[cause]
   if (thrown === undefined || root === undefined) return null
-  const reason = `${root.class}: ${reasonOf(root.message, queryOf(root, database)?.sql ?? '')}`
-  return thrown === root ? reason : `${thrown.class}: ${cut(thrown.message, outerMost)}, caused by ${reason}`
+  const reason = errorText({ ...root, message: reasonOf(root.message, queryOf(root, database)?.sql ?? '') })
+  if (thrown === root) return reason
+  return `${errorText({ ...thrown, message: cut(thrown.message, outerMost) })}, caused by ${reason}`
 }
 
 /** The place of a frame, or else of the query that failed: a driver's error may have no frame of the application. */

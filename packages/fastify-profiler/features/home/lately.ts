@@ -39,10 +39,9 @@ interface RouteFinding extends Finding {
 
 /** What is wrong with a route lately, in words, the worst first. */
 function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
-  const { count: all, examined, exception, failed, slower, token } = route
+  const { count: all, examined, failed, reasons, slower, token } = route
   const name = cutToBytes(routeName(route), longestCell)
   const url = routeUrl(route, base)
-  const thrown = route.troubles.find(({ what }) => what === 'fails')
   const found = (trouble: Omit<RouteTrouble, 'what'> & { what: string }, said: Inline) => {
     const { claim, count: requests, detail, location, token, what } = trouble
     // One line may send all queries, so the texts must agree, too, except for how long something took.
@@ -56,7 +55,7 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
       cause: location && `${what} ${locationText(location, '')} ${text}`,
       tone: isFailure ? ('error' as const) : ('warning' as const),
       claim: said,
-      detail: cutToBytes(detail, longestCell),
+      detail,
       places: [location ?? []].flat(),
       aside: { html: html``, markdown: code(token) },
     }
@@ -66,7 +65,7 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
     to,
   })
   const untold = { claim: '', location: null, token, count: all }
-  const fails = { ...untold, detail: exception ?? '', ...thrown, what: 'fails', token, count: failed }
+  const fails = { ...untold, ...reasons[0], what: 'fails', detail: reasonsText(route), count: failed }
   return [
     ...(failed > 0 ? [found(fails, [`${name} fails: `, these(failed, all, `${url}&status=5xx`), '.'])] : []),
     ...route.troubles
@@ -74,12 +73,22 @@ function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
       .map(trouble => {
         const said = cutToBytes(trouble.claim, longestCell).replace(/\.$/, '')
         const requests = examined < all ? ' examined requests.' : ' requests.'
-        return found(trouble, [`${name}: ${said}, in `, these(trouble.count, examined), requests])
+        const detail = cutToBytes(trouble.detail, longestCell)
+        return found({ ...trouble, detail }, [`${name}: ${said}, in `, these(trouble.count, examined), requests])
       }),
     ...(slower === null
       ? []
       : [found({ ...untold, what: 'slower', detail: kindText(slower) }, [`${name} `, ...slowerText(slower, url)])]),
   ]
+}
+
+/** Why requests of a route failed: most of them, and then how many others, with the next reason. */
+function reasonsText({ failed, reasons }: RouteOverview): string {
+  const [first, second] = reasons.map(({ count, detail }) => ({ count, text: cutToBytes(detail, longestCell) }))
+  if (first === undefined || second === undefined) return first?.text ?? ''
+  const others = failed - first.count
+  const before = others > second.count ? ', such as' : ':'
+  return `${first.text.replace(/\.$/, '')}. ${count(others, 'other')}${before} ${second.text}`
 }
 
 type Slower = NonNullable<RouteOverview['slower']>

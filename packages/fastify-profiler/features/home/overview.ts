@@ -32,8 +32,8 @@ export interface RouteOverview extends Durations {
   failed: number
   refused: number
   queries: number
-  /** The exception of the newest request that failed. */
-  exception: string | null
+  /** Why requests failed, the most frequent first. Those of one class and line are one. */
+  reasons: Reason[]
   /** The worst first. */
   troubles: RouteTrouble[]
   /** The requests in which troubles were looked for. */
@@ -59,6 +59,12 @@ export interface RouteTrouble extends Trouble {
   count: number
 }
 
+/** Why some requests of a route failed, as the newest of them tells. */
+interface Reason extends Pick<Trouble, 'detail' | 'location'> {
+  token: string
+  count: number
+}
+
 /** The quantiles are those of its time in each request, and the worst is its slowest query. */
 export interface StatementOverview extends Durations {
   sql: string
@@ -78,6 +84,7 @@ export interface ExceptionOverview extends Pick<ProfileSummary, 'thrownAt'> {
 }
 
 const rowsKept = 200
+const reasonsKept = 5
 
 /** Summarises requests that are newer than a time, up to now. */
 export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, now = Date.now()): Overview {
@@ -85,7 +92,7 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
   const routes = groupBy(lately, ({ method, route }) => (route === null ? 'no route' : `${method} ${route}`))
   const exceptions = groupBy(
     lately.filter(({ exception }) => exception !== null),
-    ({ exception, thrownAt }) => `${exception}`.replace(thrownAt === undefined ? /\d+/g : /:.*/s, `#${thrownAt}`),
+    kindOf,
   )
   const statements = statementsOf(lately)
   return {
@@ -112,11 +119,7 @@ type Group = [ProfileSummary, ...ProfileSummary[]]
 
 function routeOf(group: Group): RouteOverview {
   const [{ method, route }] = group
-  const failures = group.filter(isFailed)
-  const newest = failures.reduce<ProfileSummary | null>(
-    (one, other) => (other.time > (one?.time ?? 0) ? other : one),
-    null,
-  )
+  const failures = group.filter(isFailed).sort((one, other) => other.time - one.time)
   const examined = group.filter(({ isUnexamined = false }) => !isUnexamined)
   const troubles = troublesOf(examined)
   return {
@@ -126,12 +129,32 @@ function routeOf(group: Group): RouteOverview {
     failed: failures.length,
     refused: group.filter(isRefused).length,
     queries: durationsOf(group.map(({ queries }) => queries.count)).p50,
-    exception: newest?.exception ?? null,
+    reasons: reasonsOf(failures),
     troubles,
     examined: examined.length,
-    token: (newest ?? troubles[0] ?? most(group, ({ duration }) => duration)).token,
+    token: (failures[0] ?? troubles[0] ?? most(group, ({ duration }) => duration)).token,
     slower: slowerOf(group),
   }
+}
+
+/** @param failures the newest first */
+function reasonsOf(failures: readonly ProfileSummary[]): Reason[] {
+  const told = ({ troubles = [] }: ProfileSummary) => troubles.find(({ what }) => what === 'fails')
+  return [...groupBy(failures, kindOf).values()]
+    .sort((one, other) => other.length - one.length)
+    .slice(0, reasonsKept)
+    .map(group => {
+      const example = group.find(told) ?? group[0]
+      const { detail, location } = told(example) ?? { detail: '', location: null }
+      const text = detail === '' ? (example.exception ?? 'No exception was seen.') : detail
+      return { detail: text, location, token: example.token, count: group.length }
+    })
+}
+
+/** The same for exceptions of one class and line, or without a line for those whose messages differ in numbers only. */
+function kindOf({ exception, thrownAt }: ProfileSummary): string {
+  const text = `${exception}`
+  return thrownAt === undefined ? text.replace(/\d+/g, '#') : `${text.replace(/:.*/s, '')} ${thrownAt}`
 }
 
 /** A route got slower if its median grew by this factor and this many milliseconds, with so many requests each side. */

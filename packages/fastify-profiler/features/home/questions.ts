@@ -4,7 +4,7 @@ import { sortOrders } from '../../core/summary.ts'
 import { type Block, blocksMarkdown } from '../../core/view/block.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { exceptionTable, routeTable, statementTable, troublesLately } from './lately.ts'
-import { answerText, callText, moreTokens, questions, type Section } from './question.ts'
+import { answerText, callText, moreTokens, questions, refusal, type Section } from './question.ts'
 import { renderSearchMarkdown } from './search-page.ts'
 import { overviewOf } from './overview.ts'
 
@@ -98,7 +98,8 @@ export const searchQuestion: Question = {
   },
   async answer({ given, number, text, tokens }, { archive, base, labels }) {
     const asked = new URLSearchParams({ q: text('query') ?? '', sort: text('sort') ?? '' })
-    const { criteria, problems } = readSearch(asked, { labels, panels: [] })
+    const { criteria, invalid, problems } = readSearch(asked, { labels, panels: [] })
+    if (invalid.length > 0) return refusal(invalid.join(' '))
     const found = await archive.search({ ...criteria, perPage: rows, page: number('page') ?? 1 })
     const result = { ...found, problems: [...problems, ...found.problems] }
     const { page, pages, total } = found

@@ -92,6 +92,8 @@ class SearchParameters {
   readonly #query: URLSearchParams
   readonly #known = new Set<string>()
   readonly #problems: string[] = []
+  /** What invalid parameters take. */
+  readonly invalid: string[] = []
 
   constructor(query: URLSearchParams) {
     this.#query = query
@@ -105,7 +107,10 @@ class SearchParameters {
     if (others.length > 0) this.#problems.push(`${name} is given ${others.length + 1} times. The first one counts.`)
     if (text === '') return null
     const value = read(text)
-    if (value === null) this.#problems.push(`${name} takes ${takes}, not ${quote(text)}.`)
+    if (value === null) {
+      this.#problems.push(`${name} takes ${takes}, not ${quote(text)}.`)
+      this.invalid.push(`${name} takes ${takes}.`)
+    }
     return value
   }
 
@@ -143,6 +148,8 @@ interface SearchNames {
 
 /** A search, as read from a query string. */
 export interface Search extends Pick<SearchResult, 'criteria' | 'problems'> {
+  /** What invalid parameters take, without quoting them. More is found without them than was asked for. */
+  invalid: string[]
   /** The panel that links to the profiles open. */
   panel: string | null
   /** The period that the overview is about; null for the usual one. */
@@ -200,7 +207,8 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
     .filter(([from, to]) => (criteria[from] ?? -Infinity) > (criteria[to] ?? Infinity))
     .map(([from, to]) => `${from} is greater than ${to}, so nothing can match.`)
   const words = asked.getAll('q').flatMap(text => unknownFilters(text.slice(0, longestText), labels))
-  return { criteria, problems: [...parameters.problems(), ...words, ...contradictions], panel, period }
+  const problems = [...parameters.problems(), ...words, ...contradictions]
+  return { criteria, problems, invalid: parameters.invalid, panel, period }
 }
 
 /** Adds the parameters that the words of "q" stand for. */

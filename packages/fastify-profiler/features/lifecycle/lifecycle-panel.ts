@@ -3,6 +3,7 @@ import type { DispatchPoint, Profile, Span } from '../../core/profile.ts'
 import type { Block, Inline, Row } from '../../core/view/block.ts'
 import { figures, renderIndent } from '../../core/view/elements.ts'
 import { count, formatDuration, formatMilliseconds } from '../../core/view/units.ts'
+import { errorText } from '../performance/failed-calls.ts'
 import { kindView, timeKindOf } from '../performance/exclusive-time.ts'
 import { outcomeBadge, renderAxis, renderTicks, renderTrack, waterfallScale } from '../performance/waterfall.ts'
 
@@ -67,7 +68,7 @@ function interruption(point: DispatchPoint, { spans, exceptions }: Profile): Blo
   const who =
     span !== undefined ? `by ${span.name}` : interrupted.span === null ? itself : 'by a listener that was not recorded'
   const response = span?.outcome === 'replied' ? 'a response' : 'an error that was not recorded'
-  const what = exception === undefined ? response : `${exception.class}: ${exception.message}`
+  const what = exception === undefined ? response : errorText(exception)
   return [{ notice: `Interrupted ${who} with ${what}`, tone: 'error' }]
 }
 
@@ -77,7 +78,7 @@ function errorHandling(profile: Profile): Block[] {
   const called = spans.flatMap((span, id) => {
     if (span.kind !== 'error-handler' && span.hook !== 'onError') return []
     const exception = exceptions.find(({ handlers }) => handlers?.includes(id))
-    return spanRow(id, exception === undefined ? null : `${exception.class}: ${exception.message}`, profile)
+    return spanRow(id, exception === undefined ? null : errorText(exception), profile)
   })
   const failed =
     called.length > 0 ||

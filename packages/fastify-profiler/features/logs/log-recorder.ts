@@ -280,9 +280,15 @@ interface LoggerGap {
 function loggerGap(app: FastifyInstance): LoggerGap | null {
   const { log } = app
   if (recordsEveryLevel(log) || othersLoggers.has(app)) return null
-  const none = 'There are no log lines, since'
-  if (isSilent(log)) return { says: `${none} the application was made without a logger.`, hidesErrors: true }
-  if (streamOf(log) === null) return { says: `${none} the application's logger is not pino.`, hidesErrors: true }
+  if (isSilent(log)) {
+    const says =
+      'Fastify logs nothing, since the application was made without a logger. Lines of a pino logger that it imports ' +
+      'are recorded if that is made with recordedLogger().'
+    return { says, hidesErrors: true }
+  }
+  if (streamOf(log) === null) {
+    return { says: "There are no log lines, since the application's logger is not pino.", hidesErrors: true }
+  }
   const says =
     `Log lines below the logger's level (${log.level}), or below that of a route or plugin, are missing. ` +
     'Create the logger with profiledLogger().'

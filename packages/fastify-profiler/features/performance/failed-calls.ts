@@ -31,6 +31,11 @@ export function queryOf({ message, query: start }: Exception, database: Profile[
   return second === undefined && count === queries.length ? first : undefined
 }
 
+/** An error in one line: its class, and its message if it has one. */
+export function errorText({ class: name, message }: Pick<Exception, 'class' | 'message'>): string {
+  return message === '' ? name : `${name}: ${message}`
+}
+
 /** What a database said of a query. Knex puts the statement before it: "error: select $1 - out of range". */
 export function reasonOf(error: string, sql: string): string {
   const [name = ''] = /^\w+: /.exec(error) ?? []
@@ -62,11 +67,12 @@ export function failedCalls({ database, exceptions, http }: Profile): FailedCall
       const text = `${method} ${url}: ${error ?? status}`
       return [{ what: 'call', error: text, time: duration ?? 0, isLate, location }]
     }),
-    ...exceptions.flatMap(({ class: name, frames, message, uncaught }): FailedCall[] => {
+    ...exceptions.flatMap((exception): FailedCall[] => {
+      const { frames, uncaught } = exception
       if (uncaught === undefined) return []
       const isLate = uncaught === 'after the response'
       const location = frames.find(({ kind }) => kind === 'own') ?? null
-      return [{ what: 'error', error: message === '' ? name : `${name}: ${message}`, time: 0, isLate, location }]
+      return [{ what: 'error', error: errorText(exception), time: 0, isLate, location }]
     }),
   ]
 }

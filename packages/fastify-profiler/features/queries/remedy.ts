@@ -47,10 +47,14 @@ export const rolesIn = remember((shape): ValueRole[] => {
   })
 })
 
-const several: Record<string, string> = {
-  get: 'mget or a pipeline would get all at once.',
-  set: 'mset or a pipeline would set all at once.',
-  hget: 'hmget or a pipeline would get all at once.',
+/** What to do about a loop of Redis commands, as a sentence. @param varying which of the arguments differ */
+function remedyOfCommand(command: string, varying: readonly boolean[]): string {
+  if (command === 'get') return 'mget or a pipeline would get all at once.'
+  // An expiry, NX and the like are arguments of their own, and mset takes none of them.
+  if (command === 'set' && varying.length <= 2) return 'mset or a pipeline would set all at once.'
+  // hmget reads fields of one key.
+  if (command === 'hget' && varying[0] === false) return 'hmget or a pipeline would get all at once.'
+  return 'A pipeline would send all at once.'
 }
 
 /** One statement instead of a loop, as a sentence. @param varying which values differ */
@@ -58,7 +62,7 @@ export function remedyOf(
   { sql, system, text }: { sql: string; system: string; text: string },
   varying: readonly boolean[],
 ): string {
-  if (system === 'redis') return several[sql] ?? 'A pipeline would send all at once.'
+  if (system === 'redis') return remedyOfCommand(sql, varying)
   // Of the statement without its values, since a literal may be a secret.
   const { name, isWriting } = readStatement(system === 'mongodb' ? sql : text)
   const [verb = '', table = ''] = name.split(' ')

@@ -369,7 +369,8 @@ function isWalk(shape: Shape, seen: readonly Shape[]): boolean {
 function describeLoop(shape: Shape): Pick<Repetition, 'kind' | 'remedy'> {
   const { isReading, isWriting } = readStatement(shape.sql)
   const [first = [], ...others] = shape.samples
-  const varying = first.map((value, index) => others.some(sample => sample[index] !== value))
+  const slots = Math.max(...shape.samples.map(({ length }) => length))
+  const varying = Array.from({ length: slots }, (_, index) => others.some(sample => sample[index] !== first[index]))
   return { kind: isWriting && !isReading ? 'writes' : 'loop', remedy: remedyOf(shape, varying) }
 }
 

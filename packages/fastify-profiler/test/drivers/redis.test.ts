@@ -62,6 +62,26 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
+for (const [name, command, remedy] of [
+  ['SETs', (key: string) => ioredis.set(key, 'x'), /^mset or a pipeline/],
+  ['SETs with an expiry', (key: string) => ioredis.set(key, 'x', 'EX', 60), /^A pipeline would send all at once\.$/],
+  ['SETs by node-redis with NX', (key: string) => redis.set(key, 'x', { NX: true }), /^A pipeline would/],
+  [
+    'SETs of which some have an expiry',
+    (key: string) => (key.endsWith('1') ? ioredis.set(key, 'x') : ioredis.set(key, 'x', 'EX', 60)),
+    /^A pipeline would/,
+  ],
+  ['HGETs of one key', (key: string) => ioredis.hget('carts', key), /^hmget or a pipeline/],
+  ['HGETs of several keys', (key: string) => ioredis.hget(key, 'total'), /^A pipeline would/],
+] as const) {
+  t.test(`a loop of ${name} is advised only what does the same`, async t => {
+    const { database } = await profileOf(t, async () => {
+      for (let id = 1; id <= 8; id++) await command(`cart:${id}`)
+    })
+    t.match(database?.repetitions, [{ remedy }])
+  })
+}
+
 t.test('a command that waits for its connection has its caller', async t => {
   const client = new Redis({ port, host: '127.0.0.1', enableReadyCheck: false })
   t.teardown(() => client.disconnect())
