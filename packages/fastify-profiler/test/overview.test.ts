@@ -3,12 +3,13 @@ import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '.
 import '../features/index.ts'
 import { summarise } from '../core/store/profile-writer.ts'
 import { repetitionsOf, statementTotals } from '../features/queries/recorded-queries.ts'
-import { troublesLately } from '../features/home/lately.ts'
+import { statementTable, troublesLately } from '../features/home/lately.ts'
 import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
 import { blocksMarkdown } from '../core/view/block.ts'
 import { readSearch } from '../features/home/search-criteria.ts'
 import { readWords, wordsOf } from '../features/home/search-words.ts'
+import { statementShape } from '../core/statement-shape.ts'
 import { fakeClock } from './fake-clock.ts'
 import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
@@ -212,6 +213,40 @@ t.test('exceptions that differ in numbers only are one row, and those that faile
       { exception: 'NotFound: no route for /a/1', count: 2, fails: false },
     ],
   )
+})
+
+t.test(
+  'long statements are rows of their own wherever they differ, each with its end and its own requests',
+  async t => {
+    const columns = Array.from({ length: 30 }, (_, n) => `"Museum"."column${n}"`).join(', ')
+    const sent = [
+      `select ${columns} from museums where id = $1`,
+      `select ${columns} from museums where city = $1`,
+      `select ${columns.replace('column15', 'column51')} from museums where id = $1`,
+    ]
+    const requests = sent.map(sql => requestOf({ statements: statementTotals(exampleUse([query(sql, 1)])) }))
+    const { statements } = overview(...requests, ...requests.slice(0, 1))
+    const counts = statements.map(({ count }) => count)
+    t.same(counts, [2, 1, 1])
+    const table = blocksMarkdown([statementTable(statements, '/debug')], '')
+    t.match(table, /where id = \?`.*\n.*where city = \?`.*\n.*where id = \?`/)
+    for (const [index, row] of table.split('\n').slice(2, 5).entries()) {
+      const [, head = '', left = '', tail = ''] = /`(.*)… \((\d+) more characters\) …(.*?)`/.exec(row) ?? []
+      t.equal(head.length + Number(left) + tail.length, statementShape(sent[index] ?? '').length)
+    }
+    for (const [index, { sql }] of statements.entries()) {
+      const { criteria } = readSearch(new URLSearchParams({ statement: sql }), { labels: [], panels: [] })
+      t.same(requests.filter(matcherOf(criteria)), [requests[index]])
+    }
+  },
+)
+
+t.test('a statement that an earlier version has cut is still a row', async t => {
+  const sql = `select ${'a, '.repeat(80)}`.slice(0, 200)
+  const old = requestOf({ statements: [{ sql, count: 3, duration: 1, slowest: 1 }] })
+  const { statements } = overview(old)
+  t.match(statements, [{ sql, count: 3 }])
+  t.match(blocksMarkdown([statementTable(statements, '')], ''), /`select a, .*… \(\d+ more characters\)`/)
 })
 
 const query = (sql: string, duration: number | null) => exampleQuery({ sql, duration, rows: null })

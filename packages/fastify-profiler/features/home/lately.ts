@@ -15,6 +15,7 @@ import { type Block, type Blocks, blocksHtml, type Finding, type Inline } from '
 import { figures, locationText, type Place } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code } from '../../core/view/markdown.ts'
+import { endsOf } from '../../core/statement-shape.ts'
 import {
   count,
   formatDuration,
@@ -237,6 +238,16 @@ function countCell(number: number, tone?: 'error' | 'warning'): Inline {
   return tone === undefined ? number.toLocaleString('en') : { strong: number.toLocaleString('en'), tone }
 }
 
+/** Characters of the beginning of a long statement in a list, whose end tells it from others. */
+const longestHead = 72
+
+function statementText({ length = 0, sql }: StatementOverview): string {
+  const [head, tail] = endsOf(sql) ?? []
+  if (head === undefined || tail === undefined) return cutToBytes(sql, longestCell)
+  const start = head.slice(0, longestHead)
+  return `${start}… (${(length - start.length - tail.length).toLocaleString('en')} more characters) …${tail}`
+}
+
 export function statementTable(statements: readonly StatementOverview[], base: string): Block {
   return {
     title: 'By query shape',
@@ -244,7 +255,7 @@ export function statementTable(statements: readonly StatementOverview[], base: s
     columns: [{ label: 'Statement' }, example, tally, ...inOneRequest, figures('Slowest ms')],
     rows: statements.map(statement => [
       {
-        link: { code: cutToBytes(statement.sql, longestCell) },
+        link: { code: statementText(statement) },
         to: `${base}/search?${searchQuery({ statement: statement.sql }, 1)}`,
       },
       { code: statement.token },

@@ -1,6 +1,5 @@
 import { groupBy } from '../../core/group-by.ts'
-import type { StatementTotals } from '../../core/profile.ts'
-import type { ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
+import type { ListedStatement, ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
@@ -62,6 +61,8 @@ export interface RouteTrouble extends Trouble {
 /** The quantiles are those of its time in each request, and the worst is its slowest query. */
 export interface StatementOverview extends Durations {
   sql: string
+  /** Characters of the whole statement. Missing if it is not shortened. */
+  length?: number
   /** The request that it took most time of. */
   token: string
 }
@@ -240,10 +241,11 @@ function most(group: Group, valueOf: (summary: ProfileSummary) => number): Profi
 
 /** Most time first. */
 function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[] {
-  const bySql = new Map<string, Omit<StatementTotals, 'sql'> & { each: number[]; token: string; most: number }>()
+  const bySql = new Map<string, ListedStatement & { each: number[]; token: string; most: number }>()
   for (const { statements, token } of summaries) {
-    for (const { sql, count, duration, slowest } of statements) {
-      const known = bySql.get(sql) ?? { count: 0, duration: 0, slowest, each: [], token, most: duration }
+    for (const statement of statements) {
+      const { sql, count, duration, slowest } = statement
+      const known = bySql.get(sql) ?? { ...statement, count: 0, duration: 0, each: [], token, most: duration }
       known.count += count
       known.duration += duration
       known.slowest = Math.max(known.slowest, slowest)
@@ -252,9 +254,16 @@ function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[]
       bySql.set(sql, known)
     }
   }
-  return [...bySql]
-    .sort(([, one], [, other]) => other.duration - one.duration)
-    .map(([sql, { count, each, slowest, token }]) => ({ sql, ...durationsOf(each), count, worst: slowest, token }))
+  return [...bySql.values()]
+    .sort((one, other) => other.duration - one.duration)
+    .map(({ count, each, length, slowest, sql, token }) => ({
+      sql,
+      ...(length !== undefined && { length }),
+      ...durationsOf(each),
+      count,
+      worst: slowest,
+      token,
+    }))
 }
 
 /** The quantile of sorted values by nearest rank; 0 without values. */
