@@ -3,7 +3,7 @@ import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '.
 import '../features/index.ts'
 import { summarise } from '../core/store/profile-writer.ts'
 import { repetitionsOf, statementTotals } from '../features/queries/recorded-queries.ts'
-import { statementTable, troublesLately } from '../features/home/lately.ts'
+import { routeTable, statementTable, troublesLately } from '../features/home/lately.ts'
 import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
 import { blocksMarkdown } from '../core/view/block.ts'
@@ -59,9 +59,10 @@ t.test('routes that fail come first, then those that take most time, and unmatch
   t.match(found.routes[0], { failed: 2, exception: 'Error: second' })
 })
 
-t.test('a route has the median number of its queries', async t => {
-  const queries = (count: number) => ({ queries: { count, duration: 1 } })
-  t.match(overview(requestOf(queries(4)), requestOf(queries(23)), requestOf(queries(5))).routes, [{ queries: 5 }])
+t.test('a route has the number of queries of the request that sent most', async t => {
+  const queries = (count: number) => requestOf({ queries: { count, duration: 1 } })
+  const { routes } = overview(queries(0), queries(0), queries(7), queries(0), queries(3))
+  t.match(blocksMarkdown([routeTable(routes, '')], ''), /\| Most queries \|\n.*\n.*\| 7 \|$/)
 })
 
 const trouble = (what: Trouble['what'], changes: Partial<Trouble> = {}): Trouble => ({
@@ -152,12 +153,13 @@ t.test('each row has the token of a request to look at', async t => {
   t.match(overview(...requests, loop, failed), { routes: [{ token: 'failed' }], exceptions: [{ token: 'failed' }] })
 })
 
+const many = (count: number, ...durations: number[]) => Array.from({ length: count }, () => durations).flat()
+
 t.test('a route is slower since the moment from which three quarters of its requests take longer', async t => {
   const series = (...durations: number[]) =>
     overview(
       ...durations.map((duration, n) => requestOf({ duration, time: n * 1000, times: [['handler', duration / 2]] })),
     ).routes[0]?.slower ?? null
-  const many = (count: number, ...durations: number[]) => Array.from({ length: count }, () => durations).flat()
   const found = series(...many(16, 10), ...many(16, 80))
   t.same(found, { since: 16_000, before: 10, after: 80, kind: { name: 'handler', before: 5, after: 40 } })
   for (const durations of [
@@ -170,6 +172,21 @@ t.test('a route is slower since the moment from which three quarters of its requ
   ]) {
     t.equal(series(...durations), null)
   }
+})
+
+t.test('the times of a slower route and of what grew most are medians, so no part exceeds the whole', async t => {
+  const mixed = [10, 10, 300, ...many(9, 10), ...many(11, 300), 10].map((duration, n) =>
+    requestOf({
+      duration,
+      time: n * 1000,
+      times: [
+        ['http', duration * 0.8],
+        ['handler', duration * 0.2],
+      ],
+    }),
+  )
+  const text = blocksMarkdown([{ findings: troublesLately(overview(...mixed), '') }], '')
+  t.match(text, /got slower: p50 10\.0 → 300 ms since .*\. HTTP: p50 8\.00 → 240 ms\./)
 })
 
 t.test('statements are summed over all requests, most time first, with their slowest query', async t => {

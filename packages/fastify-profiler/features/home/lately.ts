@@ -92,7 +92,7 @@ function slowerText({ before, after, since }: Slower, to: string): Inline[] {
 
 function kindText({ kind }: Slower): string {
   if (kind === null) return ''
-  return `${kindView(kind.name).label}: ${formatNumber(kind.before)} → ${formatDuration(kind.after)}.`
+  return `${kindView(kind.name).label}: p50 ${formatNumber(kind.before)} → ${formatDuration(kind.after)}.`
 }
 
 function routeName({ method, route }: Pick<RouteOverview, 'method' | 'route'>): string {
@@ -215,7 +215,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
       ...times,
       { label: '4xx', ...inText },
       figures('5xx'),
-      figures('Queries', true),
+      figures('Most queries', true),
     ],
     rows: routes.map(route => [
       { link: { code: cutToBytes(routeName(route), longestCell) }, to: routeUrl(route, base) },

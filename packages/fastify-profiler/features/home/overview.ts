@@ -30,6 +30,7 @@ export interface RouteOverview extends Durations {
   route: string | null
   failed: number
   refused: number
+  /** Those of the request that sent most. */
   queries: number
   /** The exception of the newest request that failed. */
   exception: string | null
@@ -43,7 +44,7 @@ export interface RouteOverview extends Durations {
   slower: Slower | null
 }
 
-/** Since when the requests of a route take longer. Times are medians, but means for the kind that grew most. */
+/** Since when the requests of a route take longer, and the kind that grew most. Times are medians. */
 interface Slower {
   since: number
   before: number
@@ -126,7 +127,7 @@ function routeOf(group: Group): RouteOverview {
     ...durationsOf(group.map(({ duration }) => duration)),
     failed: failures.length,
     refused: group.filter(isRefused).length,
-    queries: durationsOf(group.map(({ queries }) => queries.count)).p50,
+    queries: durationsOf(group.map(({ queries }) => queries.count)).worst,
     exception: newest?.exception ?? null,
     troubles,
     examined: examined.length,
@@ -163,20 +164,14 @@ function slowerOf(group: Group): Slower | null {
   return { since: first.time, before, after, kind: grownKind(early, late, (after - before) / 2) }
 }
 
-/** The kind of time that grew by so many milliseconds. */
-function grownKind(early: readonly ProfileSummary[], late: readonly ProfileSummary[], by: number) {
-  const kinds = new Map<TimeKind, NonNullable<Slower['kind']>>()
-  for (const [side, list] of [
-    ['before', early],
-    ['after', late],
-  ] as const) {
-    for (const [name, time] of list.flatMap(({ times }) => times)) {
-      const known = kinds.get(name) ?? { name, before: 0, after: 0 }
-      known[side] += time / list.length
-      kinds.set(name, known)
-    }
-  }
-  return [...kinds.values()].find(({ before, after }) => after - before >= by) ?? null
+/** The kind of time that grew most, by at least so many milliseconds. */
+function grownKind(early: readonly ProfileSummary[], late: readonly ProfileSummary[], by: number): Slower['kind'] {
+  const names = new Set(late.flatMap(({ times }) => times.map(([name]) => name)))
+  const medianOf = (list: readonly ProfileSummary[], name: TimeKind) =>
+    durationsOf(list.map(({ times }) => times.find(([kind]) => kind === name)?.[1] ?? 0)).p50
+  const kinds = [...names].map(name => ({ name, before: medianOf(early, name), after: medianOf(late, name) }))
+  const grown = kinds.filter(({ before, after }) => after - before >= by)
+  return grown.sort((one, other) => other.after - other.before - (one.after - one.before))[0] ?? null
 }
 
 /** Of one request, a trouble that only its time makes one has to take this many milliseconds. */
