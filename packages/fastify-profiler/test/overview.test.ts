@@ -3,7 +3,7 @@ import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '.
 import '../features/index.ts'
 import { summarise } from '../core/store/profile-writer.ts'
 import { repetitionsOf, statementTotals } from '../features/queries/recorded-queries.ts'
-import { routeTable, statementTable, troublesLately } from '../features/home/lately.ts'
+import { exceptionTable, routeTable, statementTable, troublesLately } from '../features/home/lately.ts'
 import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
 import { blocksMarkdown } from '../core/view/block.ts'
@@ -214,6 +214,35 @@ t.test('exceptions of one class and line are one row, and of two lines two', asy
     { count: 2, thrownAt: '/srv/cart.ts:7:3' },
     { count: 1, thrownAt: '/srv/cart.ts:9:3' },
   ])
+})
+
+t.test('a row of exceptions shows the newest that failed, and says how many messages its line has', async t => {
+  const rowOf = (...thrown: ReadonlyArray<readonly [status: number, message: string]>) => {
+    const requests = thrown.map(([status, message], n) =>
+      requestOf({
+        status,
+        exception: `Error: ${message}`,
+        thrownAt: '/srv/api-error.ts:3:61',
+        token: message,
+        time: n,
+      }),
+    )
+    return blocksMarkdown([exceptionTable(overview(...requests).exceptions, '')], '').split('\n')[2]
+  }
+  const ids = ['User 1 not found', 'User 64b7f0c2 not found', 'User c0ffee00-beef-4abc-8def-feedfacecafe not found']
+  t.match(
+    rowOf(
+      [500, 'Disk is full'],
+      [429, 'Rate limited'],
+      [402, 'Card was declined'],
+      ...ids.map(id => [404, id] as const),
+    ),
+    /^\| Error: Disk is full \(1 of 4 messages\) api-error\.ts:3:61 \| `Disk is full` \| 6 \|/,
+  )
+  t.match(
+    rowOf(...ids.map(id => [404, id] as const)),
+    /^\| Error: User c0ffee.* not found api-error\.ts:3:61 \| .* \| 3 \|/,
+  )
 })
 
 t.test('exceptions that differ in numbers only are one row, and those that failed come first', async t => {

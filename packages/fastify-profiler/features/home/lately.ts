@@ -271,12 +271,13 @@ export function exceptionTable(exceptions: readonly ExceptionOverview[], base: s
     title: 'By exception',
     lines: 'overview',
     columns: [{ label: 'Exception' }, example, tally, figures('Last')],
-    rows: exceptions.map(({ token, exception, thrownAt, count, fails, last }) => [
+    rows: exceptions.map(({ token, exception, messages, thrownAt, count, fails, last }) => [
       [
         {
           link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
           to: `${base}/search?${searchQuery(ofException({ exception, thrownAt }), 1)}`,
         },
+        messages > 1 ? ` (1 of ${messages.toLocaleString('en')} messages)` : null,
         thrownAt === undefined ? null : { small: ` ${basename(thrownAt)}` },
       ],
       { code: token },

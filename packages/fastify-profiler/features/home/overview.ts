@@ -70,12 +70,15 @@ export interface StatementOverview extends Durations {
 
 /** Those of one class and line, or without a line those whose messages differ in numbers only. */
 export interface ExceptionOverview extends Pick<ProfileSummary, 'thrownAt'> {
+  /** As the newest request tells, of those that failed if some did. */
   exception: string
+  /** How many messages differ in more than numbers and ids. */
+  messages: number
   count: number
   /** Whether some of them failed, instead of refusing a request. */
   fails: boolean
   last: number
-  /** The newest request that had it. */
+  /** The request that the message is of. */
   token: string
 }
 
@@ -217,15 +220,21 @@ function isFailure({ what }: Trouble): boolean {
   return failures.has(what)
 }
 
+/** A number or an id: whatever has a digit. */
+const idForm = /[\w-]*\d[\w-]*/g
+
 function exceptionOf(group: Group): ExceptionOverview {
-  const newest = most(group, ({ time }) => time)
+  const fails = (summary: ProfileSummary) => isFailed(summary) || (summary.failures?.errors ?? 0) > 0
+  const isFailing = group.some(fails)
+  const shown = most(group, summary => (isFailing && !fails(summary) ? -1 : summary.time))
   return {
-    exception: newest.exception ?? '',
-    thrownAt: newest.thrownAt,
+    exception: shown.exception ?? '',
+    messages: new Set(group.map(({ exception }) => exception?.replace(idForm, ''))).size,
+    thrownAt: shown.thrownAt,
     count: group.length,
-    fails: group.some(summary => isFailed(summary) || (summary.failures?.errors ?? 0) > 0),
-    last: newest.time,
-    token: newest.token,
+    fails: isFailing,
+    last: most(group, ({ time }) => time).time,
+    token: shown.token,
   }
 }
 
