@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { remember } from './bounds.ts'
 
 /** A value in a statement with its cast: a text, a placeholder, or a number. */
@@ -60,4 +61,28 @@ function withoutCast(value: string): string {
 /** A statement without its values: literals and placeholders become ?, and lists of them one. */
 export function statementShape(sql: string): string {
   return readShape(sql).shape
+}
+
+const longestWhole = 200
+const headKept = 140
+const tailKept = 60
+const fingerprintForm = /… #[a-z]+ …/i
+
+/** A shape for a list. Of a long one both ends are kept, with a fingerprint of the whole, since many begin alike. */
+export const shortenShape = remember((shape): string => {
+  if (shape.length <= longestWhole) return shape
+  // Letters only, and no digits cut off a name: a search would take them for values.
+  const fingerprint = createHash('sha256')
+    .update(shape)
+    .digest('base64')
+    .replace(/[^a-z]/gi, '')
+    .slice(0, 8)
+  const tail = shape.slice(-tailKept).replace(/^[\w$.]+/, '')
+  return `${shape.slice(0, headKept)}… #${fingerprint} …${tail}`
+})
+
+/** The two ends of a shortened shape; null for one that is whole. */
+export function endsOf(shape: string): [head: string, tail: string] | null {
+  const [head = '', tail] = shape.split(fingerprintForm)
+  return tail === undefined ? null : [head, tail]
 }

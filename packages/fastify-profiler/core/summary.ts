@@ -59,6 +59,12 @@ type Head =
   | 'ip'
   | 'labels'
 
+/** A statement without its values, and shortened. */
+export interface ListedStatement extends StatementTotals {
+  /** Characters before it was shortened. Missing if it is whole. */
+  length?: number
+}
+
 /** A row of the search results. */
 export interface ProfileSummary extends Pick<Profile, Head> {
   /** The pattern of the matched route. */
@@ -70,7 +76,7 @@ export interface ProfileSummary extends Pick<Profile, Head> {
   /** The number of queries, and their total time in milliseconds. */
   queries: { count: number; duration: number }
   /** The statements that took most time. */
-  statements: StatementTotals[]
+  statements: ListedStatement[]
   /** How often one line ran one statement with different parameters; 0 if that was rare. */
   repeated: number
   /** Whether that statement changed rows. Missing if not. */

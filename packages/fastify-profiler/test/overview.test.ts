@@ -3,12 +3,13 @@ import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '.
 import '../features/index.ts'
 import { summarise } from '../core/store/profile-writer.ts'
 import { repetitionsOf, statementTotals } from '../features/queries/recorded-queries.ts'
-import { troublesLately } from '../features/home/lately.ts'
+import { exceptionTable, routeTable, statementTable, troublesLately } from '../features/home/lately.ts'
 import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
 import { blocksMarkdown } from '../core/view/block.ts'
 import { readSearch } from '../features/home/search-criteria.ts'
 import { readWords, wordsOf } from '../features/home/search-words.ts'
+import { statementShape } from '../core/statement-shape.ts'
 import { fakeClock } from './fake-clock.ts'
 import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
@@ -58,9 +59,10 @@ t.test('routes that fail come first, then those that take most time, and unmatch
   t.match(found.routes[0], { failed: 2, reasons: [{ detail: 'Error: second', count: 1 }, { detail: 'Error: first' }] })
 })
 
-t.test('a route has the median number of its queries', async t => {
-  const queries = (count: number) => ({ queries: { count, duration: 1 } })
-  t.match(overview(requestOf(queries(4)), requestOf(queries(23)), requestOf(queries(5))).routes, [{ queries: 5 }])
+t.test('a route has the number of queries of the request that sent most', async t => {
+  const queries = (count: number) => requestOf({ queries: { count, duration: 1 } })
+  const { routes } = overview(queries(0), queries(0), queries(7), queries(0), queries(3))
+  t.match(blocksMarkdown([routeTable(routes, '')], ''), /\| Most queries \|\n.*\n.*\| 7 \|$/)
 })
 
 const trouble = (what: Trouble['what'], changes: Partial<Trouble> = {}): Trouble => ({
@@ -179,12 +181,13 @@ t.test('each row has the token of a request to look at', async t => {
   t.match(overview(...requests, loop, failed), { routes: [{ token: 'failed' }], exceptions: [{ token: 'failed' }] })
 })
 
+const many = (count: number, ...durations: number[]) => Array.from({ length: count }, () => durations).flat()
+
 t.test('a route is slower since the moment from which three quarters of its requests take longer', async t => {
   const series = (...durations: number[]) =>
     overview(
       ...durations.map((duration, n) => requestOf({ duration, time: n * 1000, times: [['handler', duration / 2]] })),
     ).routes[0]?.slower ?? null
-  const many = (count: number, ...durations: number[]) => Array.from({ length: count }, () => durations).flat()
   const found = series(...many(16, 10), ...many(16, 80))
   t.same(found, { since: 16_000, before: 10, after: 80, kind: { name: 'handler', before: 5, after: 40 } })
   for (const durations of [
@@ -197,6 +200,21 @@ t.test('a route is slower since the moment from which three quarters of its requ
   ]) {
     t.equal(series(...durations), null)
   }
+})
+
+t.test('the times of a slower route and of what grew most are medians, so no part exceeds the whole', async t => {
+  const mixed = [10, 10, 300, ...many(9, 10), ...many(11, 300), 10].map((duration, n) =>
+    requestOf({
+      duration,
+      time: n * 1000,
+      times: [
+        ['http', duration * 0.8],
+        ['handler', duration * 0.2],
+      ],
+    }),
+  )
+  const text = blocksMarkdown([{ findings: troublesLately(overview(...mixed), '') }], '')
+  t.match(text, /got slower: p50 10\.0 → 300 ms since .*\. HTTP: p50 8\.00 → 240 ms\./)
 })
 
 t.test('statements are summed over all requests, most time first, with their slowest query', async t => {
@@ -226,6 +244,35 @@ t.test('exceptions of one class and line are one row, and of two lines two', asy
   ])
 })
 
+t.test('a row of exceptions shows the newest that failed, and says how many messages its line has', async t => {
+  const rowOf = (...thrown: ReadonlyArray<readonly [status: number, message: string]>) => {
+    const requests = thrown.map(([status, message], n) =>
+      requestOf({
+        status,
+        exception: `Error: ${message}`,
+        thrownAt: '/srv/api-error.ts:3:61',
+        token: message,
+        time: n,
+      }),
+    )
+    return blocksMarkdown([exceptionTable(overview(...requests).exceptions, '')], '').split('\n')[2]
+  }
+  const ids = ['User 1 not found', 'User 64b7f0c2 not found', 'User c0ffee00-beef-4abc-8def-feedfacecafe not found']
+  t.match(
+    rowOf(
+      [500, 'Disk is full'],
+      [429, 'Rate limited'],
+      [402, 'Card was declined'],
+      ...ids.map(id => [404, id] as const),
+    ),
+    /^\| Error: Disk is full \(1 of 4 messages\) api-error\.ts:3:61 \| `Disk is full` \| 6 \|/,
+  )
+  t.match(
+    rowOf(...ids.map(id => [404, id] as const)),
+    /^\| Error: User c0ffee.* not found api-error\.ts:3:61 \| .* \| 3 \|/,
+  )
+})
+
 t.test('exceptions that differ in numbers only are one row, and those that failed come first', async t => {
   t.match(
     overview(
@@ -240,6 +287,40 @@ t.test('exceptions that differ in numbers only are one row, and those that faile
       { exception: 'NotFound: no route for /a/1', count: 2, fails: false },
     ],
   )
+})
+
+t.test(
+  'long statements are rows of their own wherever they differ, each with its end and its own requests',
+  async t => {
+    const columns = Array.from({ length: 30 }, (_, n) => `"Museum"."column${n}"`).join(', ')
+    const sent = [
+      `select ${columns} from museums where id = $1`,
+      `select ${columns} from museums where city = $1`,
+      `select ${columns.replace('column15', 'column51')} from museums where id = $1`,
+    ]
+    const requests = sent.map(sql => requestOf({ statements: statementTotals(exampleUse([query(sql, 1)])) }))
+    const { statements } = overview(...requests, ...requests.slice(0, 1))
+    const counts = statements.map(({ count }) => count)
+    t.same(counts, [2, 1, 1])
+    const table = blocksMarkdown([statementTable(statements, '/debug')], '')
+    t.match(table, /where id = \?`.*\n.*where city = \?`.*\n.*where id = \?`/)
+    for (const [index, row] of table.split('\n').slice(2, 5).entries()) {
+      const [, head = '', left = '', tail = ''] = /`(.*)… \((\d+) more characters\) …(.*?)`/.exec(row) ?? []
+      t.equal(head.length + Number(left) + tail.length, statementShape(sent[index] ?? '').length)
+    }
+    for (const [index, { sql }] of statements.entries()) {
+      const { criteria } = readSearch(new URLSearchParams({ statement: sql }), { labels: [], panels: [] })
+      t.same(requests.filter(matcherOf(criteria)), [requests[index]])
+    }
+  },
+)
+
+t.test('a statement that an earlier version has cut is still a row', async t => {
+  const sql = `select ${'a, '.repeat(80)}`.slice(0, 200)
+  const old = requestOf({ statements: [{ sql, count: 3, duration: 1, slowest: 1 }] })
+  const { statements } = overview(old)
+  t.match(statements, [{ sql, count: 3 }])
+  t.match(blocksMarkdown([statementTable(statements, '')], ''), /`select a, .*… \(\d+ more characters\)`/)
 })
 
 const query = (sql: string, duration: number | null) => exampleQuery({ sql, duration, rows: null })

@@ -15,6 +15,7 @@ import { type Block, type Blocks, blocksHtml, type Finding, type Inline } from '
 import { figures, locationText, type Place } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code } from '../../core/view/markdown.ts'
+import { endsOf } from '../../core/statement-shape.ts'
 import {
   count,
   formatDuration,
@@ -100,7 +101,7 @@ function slowerText({ before, after, since }: Slower, to: string): Inline[] {
 
 function kindText({ kind }: Slower): string {
   if (kind === null) return ''
-  return `${kindView(kind.name).label}: ${formatNumber(kind.before)} → ${formatDuration(kind.after)}.`
+  return `${kindView(kind.name).label}: p50 ${formatNumber(kind.before)} → ${formatDuration(kind.after)}.`
 }
 
 function routeName({ method, route }: Pick<RouteOverview, 'method' | 'route'>): string {
@@ -223,7 +224,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
       ...times,
       { label: '4xx', ...inText },
       figures('5xx'),
-      figures('Queries', true),
+      figures('Most queries', true),
     ],
     rows: routes.map(route => [
       { link: { code: cutToBytes(routeName(route), longestCell) }, to: routeUrl(route, base) },
@@ -246,6 +247,16 @@ function countCell(number: number, tone?: 'error' | 'warning'): Inline {
   return tone === undefined ? number.toLocaleString('en') : { strong: number.toLocaleString('en'), tone }
 }
 
+/** Characters of the beginning of a long statement in a list, whose end tells it from others. */
+const longestHead = 72
+
+function statementText({ length = 0, sql }: StatementOverview): string {
+  const [head, tail] = endsOf(sql) ?? []
+  if (head === undefined || tail === undefined) return cutToBytes(sql, longestCell)
+  const start = head.slice(0, longestHead)
+  return `${start}… (${(length - start.length - tail.length).toLocaleString('en')} more characters) …${tail}`
+}
+
 export function statementTable(statements: readonly StatementOverview[], base: string): Block {
   return {
     title: 'By query shape',
@@ -253,7 +264,7 @@ export function statementTable(statements: readonly StatementOverview[], base: s
     columns: [{ label: 'Statement' }, example, tally, ...inOneRequest, figures('Slowest ms')],
     rows: statements.map(statement => [
       {
-        link: { code: cutToBytes(statement.sql, longestCell) },
+        link: { code: statementText(statement) },
         to: `${base}/search?${searchQuery({ statement: statement.sql }, 1)}`,
       },
       { code: statement.token },
@@ -269,12 +280,13 @@ export function exceptionTable(exceptions: readonly ExceptionOverview[], base: s
     title: 'By exception',
     lines: 'overview',
     columns: [{ label: 'Exception' }, example, tally, figures('Last')],
-    rows: exceptions.map(({ token, exception, thrownAt, count, fails, last }) => [
+    rows: exceptions.map(({ token, exception, messages, thrownAt, count, fails, last }) => [
       [
         {
           link: { strong: cutToBytes(exception, longestCell), tone: fails ? 'error' : 'warning' },
           to: `${base}/search?${searchQuery(ofException({ exception, thrownAt }), 1)}`,
         },
+        messages > 1 ? ` (1 of ${messages.toLocaleString('en')} messages)` : null,
         thrownAt === undefined ? null : { small: ` ${basename(thrownAt)}` },
       ],
       { code: token },

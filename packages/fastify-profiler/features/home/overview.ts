@@ -1,6 +1,5 @@
 import { groupBy } from '../../core/group-by.ts'
-import type { StatementTotals } from '../../core/profile.ts'
-import type { ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
+import type { ListedStatement, ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
@@ -31,6 +30,7 @@ export interface RouteOverview extends Durations {
   route: string | null
   failed: number
   refused: number
+  /** Those of the request that sent most. */
   queries: number
   /** Why requests failed, the most frequent first. Those of one class and line are one. */
   reasons: Reason[]
@@ -44,7 +44,7 @@ export interface RouteOverview extends Durations {
   slower: Slower | null
 }
 
-/** Since when the requests of a route take longer. Times are medians, but means for the kind that grew most. */
+/** Since when the requests of a route take longer, and the kind that grew most. Times are medians. */
 interface Slower {
   since: number
   before: number
@@ -68,18 +68,23 @@ interface Reason extends Pick<Trouble, 'detail' | 'location'> {
 /** The quantiles are those of its time in each request, and the worst is its slowest query. */
 export interface StatementOverview extends Durations {
   sql: string
+  /** Characters of the whole statement. Missing if it is not shortened. */
+  length?: number
   /** The request that it took most time of. */
   token: string
 }
 
 /** Those of one class and line, or without a line those whose messages differ in numbers only. */
 export interface ExceptionOverview extends Pick<ProfileSummary, 'thrownAt'> {
+  /** As the newest request tells, of those that failed if some did. */
   exception: string
+  /** How many messages differ in more than numbers and ids. */
+  messages: number
   count: number
   /** Whether some of them failed, instead of refusing a request. */
   fails: boolean
   last: number
-  /** The newest request that had it. */
+  /** The request that the message is of. */
   token: string
 }
 
@@ -128,7 +133,7 @@ function routeOf(group: Group): RouteOverview {
     ...durationsOf(group.map(({ duration }) => duration)),
     failed: failures.length,
     refused: group.filter(isRefused).length,
-    queries: durationsOf(group.map(({ queries }) => queries.count)).p50,
+    queries: durationsOf(group.map(({ queries }) => queries.count)).worst,
     reasons: reasonsOf(failures),
     troubles,
     examined: examined.length,
@@ -185,20 +190,14 @@ function slowerOf(group: Group): Slower | null {
   return { since: first.time, before, after, kind: grownKind(early, late, (after - before) / 2) }
 }
 
-/** The kind of time that grew by so many milliseconds. */
-function grownKind(early: readonly ProfileSummary[], late: readonly ProfileSummary[], by: number) {
-  const kinds = new Map<TimeKind, NonNullable<Slower['kind']>>()
-  for (const [side, list] of [
-    ['before', early],
-    ['after', late],
-  ] as const) {
-    for (const [name, time] of list.flatMap(({ times }) => times)) {
-      const known = kinds.get(name) ?? { name, before: 0, after: 0 }
-      known[side] += time / list.length
-      kinds.set(name, known)
-    }
-  }
-  return [...kinds.values()].find(({ before, after }) => after - before >= by) ?? null
+/** The kind of time that grew most, by at least so many milliseconds. */
+function grownKind(early: readonly ProfileSummary[], late: readonly ProfileSummary[], by: number): Slower['kind'] {
+  const names = new Set(late.flatMap(({ times }) => times.map(([name]) => name)))
+  const medianOf = (list: readonly ProfileSummary[], name: TimeKind) =>
+    durationsOf(list.map(({ times }) => times.find(([kind]) => kind === name)?.[1] ?? 0)).p50
+  const kinds = [...names].map(name => ({ name, before: medianOf(early, name), after: medianOf(late, name) }))
+  const grown = kinds.filter(({ before, after }) => after - before >= by)
+  return grown.sort((one, other) => other.after - other.before - (one.after - one.before))[0] ?? null
 }
 
 /** Of one request, a trouble that only its time makes one has to take this many milliseconds. */
@@ -244,15 +243,21 @@ function isFailure({ what }: Trouble): boolean {
   return failures.has(what)
 }
 
+/** A number or an id: whatever has a digit. */
+const idForm = /[\w-]*\d[\w-]*/g
+
 function exceptionOf(group: Group): ExceptionOverview {
-  const newest = most(group, ({ time }) => time)
+  const fails = (summary: ProfileSummary) => isFailed(summary) || (summary.failures?.errors ?? 0) > 0
+  const isFailing = group.some(fails)
+  const shown = most(group, summary => (isFailing && !fails(summary) ? -1 : summary.time))
   return {
-    exception: newest.exception ?? '',
-    thrownAt: newest.thrownAt,
+    exception: shown.exception ?? '',
+    messages: new Set(group.map(({ exception }) => exception?.replace(idForm, ''))).size,
+    thrownAt: shown.thrownAt,
     count: group.length,
-    fails: group.some(summary => isFailed(summary) || (summary.failures?.errors ?? 0) > 0),
-    last: newest.time,
-    token: newest.token,
+    fails: isFailing,
+    last: most(group, ({ time }) => time).time,
+    token: shown.token,
   }
 }
 
@@ -263,10 +268,11 @@ function most(group: Group, valueOf: (summary: ProfileSummary) => number): Profi
 
 /** Most time first. */
 function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[] {
-  const bySql = new Map<string, Omit<StatementTotals, 'sql'> & { each: number[]; token: string; most: number }>()
+  const bySql = new Map<string, ListedStatement & { each: number[]; token: string; most: number }>()
   for (const { statements, token } of summaries) {
-    for (const { sql, count, duration, slowest } of statements) {
-      const known = bySql.get(sql) ?? { count: 0, duration: 0, slowest, each: [], token, most: duration }
+    for (const statement of statements) {
+      const { sql, count, duration, slowest } = statement
+      const known = bySql.get(sql) ?? { ...statement, count: 0, duration: 0, each: [], token, most: duration }
       known.count += count
       known.duration += duration
       known.slowest = Math.max(known.slowest, slowest)
@@ -275,9 +281,16 @@ function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[]
       bySql.set(sql, known)
     }
   }
-  return [...bySql]
-    .sort(([, one], [, other]) => other.duration - one.duration)
-    .map(([sql, { count, each, slowest, token }]) => ({ sql, ...durationsOf(each), count, worst: slowest, token }))
+  return [...bySql.values()]
+    .sort((one, other) => other.duration - one.duration)
+    .map(({ count, each, length, slowest, sql, token }) => ({
+      sql,
+      ...(length !== undefined && { length }),
+      ...durationsOf(each),
+      count,
+      worst: slowest,
+      token,
+    }))
 }
 
 /** The quantile of sorted values by nearest rank; 0 without values. */

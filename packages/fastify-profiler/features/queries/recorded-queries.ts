@@ -18,7 +18,7 @@ import {
   type StatementTotals,
   toMicroseconds,
 } from '../../core/profile.ts'
-import type { ProfileSummary } from '../../core/summary.ts'
+import type { ListedStatement, ProfileSummary } from '../../core/summary.ts'
 import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/intervals.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
@@ -26,7 +26,7 @@ import { keptParameters, type Room } from '../request/known-values.ts'
 import { maskQuery } from './bound-values.ts'
 import { mostShapes, type RecordedQuery, Repetitions } from './repetitions.ts'
 import { readStatement } from './statement.ts'
-import { statementShape } from '../../core/statement-shape.ts'
+import { shortenShape, statementShape } from '../../core/statement-shape.ts'
 
 /** Shorter waits, in milliseconds, are not worth telling apart from their queries. */
 const shortestWait = 0.05
@@ -259,23 +259,27 @@ function errorText(error: unknown, secrets: readonly string[]): string {
 }
 
 const statementsListed = 5
-const longestListed = 200
 
-export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
+export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): ListedStatement[] {
   const bySql = new Map<string, StatementTotals>()
   const listed = database?.queries.map(({ duration: time, sql }) => {
     const duration = time ?? 0
     return { sql: statementShape(sql), count: 1, duration, slowest: duration }
   })
-  for (const { count, duration, slowest, sql: whole } of database?.statements ?? listed ?? []) {
-    const sql = whole.slice(0, longestListed)
+  for (const { count, duration, slowest, sql } of database?.statements ?? listed ?? []) {
     const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0, slowest }
     totals.count += count
     totals.slowest = Math.max(totals.slowest, slowest)
     totals.duration = toMicroseconds(totals.duration + duration)
     bySql.set(sql, totals)
   }
-  return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsListed)
+  return [...bySql.values()]
+    .sort((one, other) => other.duration - one.duration)
+    .slice(0, statementsListed)
+    .map(totals => {
+      const sql = shortenShape(totals.sql)
+      return sql === totals.sql ? totals : { ...totals, sql, length: totals.sql.length }
+    })
 }
 
 /** How often the most repeated statement ran in a loop, and whether it changed rows; 0 without a loop. */
