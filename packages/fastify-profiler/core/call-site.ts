@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { findSourceMap, SourceMap, type SourceMapping } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -88,13 +88,23 @@ function isPayload(value: unknown): value is ConstructorParameters<typeof Source
   return isRecord(value) && Array.isArray(value.sources) && typeof value.mappings === 'string'
 }
 
-/** The source of a location; null if the map has none. */
-export function originalIn(map: SourceMap | null | undefined, { line, column }: Location): Location | null {
+/** The source of a location; null if the map has none, or one that was not shipped. */
+export function originalIn(map: SourceMap | null | undefined, { file, line, column }: Location): Location | null {
   let entry = map?.findEntry(line - 1, column - 1)
   // Before the first mapping of a line, the last of an earlier line is found.
   if (isEntry(entry) && entry.generatedLine < line - 1) entry = map?.findEntry(line - 1, Infinity)
-  if (!isEntry(entry)) return null
-  return { file: pathOf(entry.originalSource), line: entry.originalLine + 1, column: entry.originalColumn + 1 }
+  if (map === null || map === undefined || !isEntry(entry)) return null
+  const original = pathOf(entry.originalSource)
+  // The application's developers know a source that is elsewhere, but not one of a library.
+  const isShown = existsSync(original) || (!isForeign(file) && hasText(map, entry.originalSource))
+  if (!isShown) return null
+  return { file: original, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
+}
+
+/** Whether a map contains the text of a source. */
+function hasText({ payload: { sources, sourcesContent } }: SourceMap, source: string): boolean {
+  const texts: readonly unknown[] = sourcesContent ?? []
+  return typeof texts[sources.indexOf(source)] === 'string'
 }
 
 function isEntry(entry: object | undefined): entry is SourceMapping {

@@ -236,6 +236,8 @@ export interface DispatchPoint {
 
 export interface Routing {
   matched: (Route & { params: Record<string, Json> }) | null
+  /** The route for all paths that took the request, and called `reply.callNotFound()`. Missing if none did. */
+  gaveUp?: Route
   /** Similar routes at the time of the request, nearest first; empty if a route matched. */
   nearMisses: NearMiss[]
   /** The number of routes at the time of the request. */

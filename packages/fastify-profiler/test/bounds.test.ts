@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import type { AnyPanel } from '../core/panel.ts'
@@ -259,6 +259,25 @@ t.test('compiled code is shown as it was written, by its source map', async t =>
   t.equal(gone?.excerpt, undefined)
   t.equal(secret?.excerpt, undefined, 'only source code is ever read')
   t.match(huge, { line: 1, excerpt: undefined }, 'an oversized file is not read')
+})
+
+t.test('a source that was not shipped is shown for own code whose map contains it, but not for a library', async t => {
+  const map = { version: 3, sources: ['src/gone.ts'], names: [], mappings: 'AAEA' }
+  const texts = JSON.stringify({ ...map, sourcesContent: ['one()\ntwo()\nthree()\n'] })
+  const code = (name: string) => `three()\n//# sourceMappingURL=${name}.map\n`
+  const folder = {
+    'bare.js': code('bare.js'),
+    'bare.js.map': JSON.stringify(map),
+    'full.js': code('full.js'),
+    'full.js.map': texts,
+  }
+  const directory = makeFolder({ ...folder, node_modules: { library: folder } })
+  const files = ['bare.js', 'full.js', 'node_modules/library/bare.js', 'node_modules/library/full.js']
+  const frames = await framesIn(t, directory, files)
+  t.same(
+    frames.map(({ file, line }) => `${relative(directory, file)}:${line}`),
+    ['bare.js:1', 'src/gone.ts:3', 'node_modules/library/bare.js:1', 'node_modules/library/full.js:1'],
+  )
 })
 
 t.test('a place before the first mapping of its line belongs to that line', async t => {

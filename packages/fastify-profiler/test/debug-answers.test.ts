@@ -202,6 +202,7 @@ t.test('a problem names original lines, of many compiled files and after one of 
   const files = Array.from({ length: 30 }, (_, index) => join(directory, `compiled${index}.js`))
   const compile = (file: string, source: string) => {
     writeFileSync(file, `run()\n//# sourceMappingURL=${source}.map\n`)
+    writeFileSync(join(directory, source), '\nrun()\n')
     writeFileSync(join(directory, `${source}.map`), JSON.stringify({ version: 3, sources: [source], mappings: 'AACA' }))
   }
   for (const file of files) compile(file, 'before.ts')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { onlyProfile, pageOf, profiledApp, profileOf } from './profiled-app.ts'
+import { onlyProfile, pageOf, panelOf, profiledApp, profileOf } from './profiled-app.ts'
 
 t.test('a route is identified by its constraints too, and HEAD belongs to the GET it was added for', async t => {
   const app = await profiledApp(t)
@@ -68,6 +68,38 @@ t.test('a path that only a route for all paths takes, and gives up, is a path wi
   t.match((await onlyProfile(t, app, '/museum/7')).routing, { matched: null, nearMisses: [{ url: '/museums/:id' }] })
 })
 
+t.test('a route for all paths that gave up is named, with its plugin and its place', async t => {
+  const app = await profiledApp(t)
+  app.get('/museums/:id', async () => 'one')
+  await app.register(async function files(within) {
+    within.get('/*', async (_request, reply) => reply.callNotFound())
+  })
+  const gaveUp =
+    /`\/\*` takes any path, but called reply\.callNotFound\(\)\. plugin files `[^`]*routing\.test\.[jt]s:\d+/
+  for (const [url, said] of [
+    ['/museum/7', '| GET | `/museums/:id` | Add “s” |'],
+    ['/nothing/like/it/here', 'No other route matches `GET /nothing/like/it/here`, and none is similar.'],
+  ] as const) {
+    const page = await panelOf(app, url, 'routing')
+    t.match(page, gaveUp)
+    t.match(page, said)
+  }
+  t.notMatch(await panelOf(app, { url: '/museum/7', method: 'PUT' }, 'routing'), 'callNotFound')
+})
+
+t.test(
+  'a path that a route for all paths takes for another method only is told so, after the similar ones',
+  async t => {
+    const app = await profiledApp(t)
+    app.get('/works/:id', async () => 'one')
+    app.route({ method: ['GET', 'HEAD'], url: '/*', handler: async () => 'file' })
+    const any = '| GET HEAD | `/*` | Takes any path, but only for GET, HEAD |'
+    t.match(await panelOf(app, { url: '/index.html', method: 'POST' }, 'routing'), any)
+    const page = await panelOf(app, { url: '/work/7', method: 'POST' }, 'routing')
+    t.ok(page.indexOf('Add “s”, but only for GET') < page.indexOf(any) && page.includes('Add “s”'), page)
+  },
+)
+
 t.test('the nearest routes are listed with the reason why each did not match', async t => {
   const tenant = {
     name: 'tenant',
@@ -130,7 +162,7 @@ t.test('the nearest routes are listed with the reason why each did not match', a
 })
 
 t.test(
-  'both forms of a route at the prefix of its plugin are known, and a route of another method says so',
+  'of both forms of a route at the prefix of its plugin the nearer is suggested, and a route of another method says so',
   async t => {
     const app = await profiledApp(t)
     app.register(
@@ -144,8 +176,9 @@ t.test(
     app.get('/users', async () => 'users')
     t.equal((await app.inject('/v1/services/')).statusCode, 200)
     for (const [method, url, expected] of [
-      ['GET', '/v1/servics/', ['| GET | `/v1/services/` | Add “e” |', '| GET | `/v1/services` | Add “e”, drop “/” |']],
-      ['POST', '/v1/services', ['Same path, but only for GET |', 'Add a slash at the end, but only for GET |']],
+      ['GET', '/v1/servics/', ['| GET | `/v1/services/` | Add “e” |']],
+      ['GET', '/v1/servics', ['| GET | `/v1/services` | Add “e” |']],
+      ['POST', '/v1/services', ['| GET | `/v1/services` | Same path, but only for GET |']],
       ['GET', '/auth/logn', ['| POST | `/auth/login` | Add “i”, but only for POST |']],
       ['GET', '/user', ['| GET | `/users` | Add “s” |', '| POST | `/users` | Add “s”, but only for POST |']],
     ] as const) {
@@ -154,6 +187,8 @@ t.test(
       const page = await pageOf(app, `${token}?panel=routing`, 'text/markdown')
       const places = expected.map(row => page.indexOf(row))
       t.ok(places[0] !== -1 && places.every((place, index) => place >= (places[index - 1] ?? 0)), `${url} ${page}`)
+      const suggested = page.match(/`\/v1\/services\/?` \|/g) ?? []
+      t.equal(suggested.length, url.includes('servic') ? 1 : 0, page)
       t.notMatch(page, 'HEAD')
       t.match(page, 'The application has 5 routes.')
     }

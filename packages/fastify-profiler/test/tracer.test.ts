@@ -1,9 +1,13 @@
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import t, { type Test } from 'tap'
 import type { Profile, Span } from '../core/profile.ts'
+import profiler from '../index.ts'
 import { fakeClock } from './fake-clock.ts'
+import { makeFolder } from './folder.ts'
 import { profiledApp, profileOf, turns } from './profiled-app.ts'
 
 function spanNamed({ spans }: Profile, name: string): Span {
@@ -324,6 +328,64 @@ t.test('hooks that an onRoute hook adds to a route are timed', async t => {
   app.get('/', async () => 'ok')
   await compareDurations(t, app, { '/': { addedLater: 5 } })
 })
+
+t.test('what an onRoute hook adds to a route belongs to the plugin of that hook, and has its own line', async t => {
+  const app = await profiledApp(t)
+  const { file, library } = onRouteLibrary()
+  const shared = async function ofBoth() {}
+  await app.register(fp(library, { name: 'library' }))
+  await app.register(async function shop(within) {
+    within.get('/', { preHandler: shared }, async function failing() {
+      throw new Error('closed')
+    })
+    within.addHook('onRoute', route => {
+      route.onRequest = shared
+    })
+    within.get('/again', { preHandler: shared }, async () => 'ok')
+  })
+  for (const url of ['/', '/again']) {
+    const { spans } = await profileOf(app, url)
+    const placeOf = (named: string) => {
+      const { location, plugin } = spans.find(({ hook, name }) => named === `${hook} ${name}`) ?? {}
+      return [plugin, location?.file === file ? location.line : basename(location?.file ?? 'none')]
+    }
+    t.same(placeOf('preHandler ofLibrary'), ['library', 3])
+    t.same(placeOf('onSend sending'), ['library', 'none'], 'V8 does not tell where a bound function stands')
+    const ofRoute = ['shop', 'tracer.test.ts']
+    t.same(placeOf('preHandler ofBoth'), ofRoute)
+    if (url === '/again') t.same(placeOf('onRequest ofBoth'), ofRoute, 'a function that the route has already')
+    else t.same(placeOf('null answering'), ['library', 5])
+  }
+})
+
+t.test('what an onRoute hook from before the profiler adds to a route has its own line, too', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const { file, library } = onRouteLibrary()
+  await app.register(fp(library))
+  await app.register(profiler, { directory: makeFolder() })
+  await app.register(async function shop(within) {
+    within.get('/', async () => 'ok')
+  })
+  const { spans } = await profileOf(app, '/')
+  t.match(spans[0], { name: 'ofLibrary', plugin: null, location: { file, line: 3 } })
+  t.match(spans[1], { kind: 'handler', plugin: 'shop' })
+})
+
+/** A plugin whose onRoute hook adds hooks and an error handler to each route. */
+function onRouteLibrary() {
+  const text = `exports.library = async app => {
+  app.addHook('onRoute', route => {
+    const own = async function ofLibrary () {}
+    route.preHandler = [own].concat(route.preHandler ?? [])
+    route.errorHandler = function answering (error, request, reply) { reply.send('answered') }
+    route.onSend = async function sending () {}.bind(null)
+  })
+}`
+  const file = join(makeFolder({ 'library.cjs': text }), 'library.cjs')
+  const { library } = createRequire(import.meta.url)(file)
+  return { file, library }
+}
 
 t.test('a hook with a callback ends when it calls back, whatever it returns before', async t => {
   const { sleep } = fakeClock(t)

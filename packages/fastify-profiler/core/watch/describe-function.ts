@@ -17,16 +17,16 @@ export const dispatchPoints: Record<string, DispatchPointName | null> = {
   onRequestAbort: null,
 }
 
-export function describeHook(
-  hook: AnyFunction,
-  name: string,
-  routeLevel: boolean,
-  plugins: CurrentPlugin,
-  location: Location | null,
-): TracedFunction {
+/** Who has registered a function, and where. */
+export interface Origin {
+  plugin: string | null
+  location: Location | null
+}
+
+export function describeHook(hook: AnyFunction, name: string, routeLevel: boolean, origin: Origin): TracedFunction {
   const point = dispatchPoints[name] ?? null
   return {
-    ...describeFunction(hook, 'hook', plugins, location),
+    ...describeFunction(hook, 'hook', origin),
     hook: name,
     routeLevel,
     // A route's own preHandler hooks run last, when the arguments are complete.
@@ -34,25 +34,15 @@ export function describeHook(
   }
 }
 
-/** Tells which plugin is loading, as a PluginTree does. */
-interface CurrentPlugin {
-  current(): string | null
-}
-
-export function describeFunction(
-  subject: AnyFunction,
-  kind: SpanKind,
-  plugins: CurrentPlugin,
-  location: Location | null,
-): TracedFunction {
+export function describeFunction(subject: AnyFunction, kind: SpanKind, origin: Origin): TracedFunction {
   return {
     kind,
     name: nameOf(subject),
     hook: null,
     routeLevel: false,
     dispatchPoint: null,
-    plugin: plugins.current(),
-    location,
+    plugin: origin.plugin,
+    location: origin.location,
   }
 }
 

@@ -11,8 +11,10 @@ import {
   hooksOf,
   internal,
   nameOf,
+  type Origin,
   registrationSite,
 } from './describe-function.ts'
+import { placeOf } from './function-place.ts'
 import { originals, traced, untraced } from './traced-call.ts'
 import type { WatchedApplication } from './exchange.ts'
 
@@ -24,6 +26,9 @@ interface SeenRoute {
 }
 
 const seenRoutes = new WeakMap<RouteOptions, SeenRoute>()
+
+/** The functions that onRoute hooks have added to a route. Others come from the route itself. */
+const added = new WeakMap<RouteOptions, Map<AnyFunction, Origin>>()
 
 /** Traces the hooks, handler and error handler of every route. */
 function traceRoutes(app: FastifyInstance, application: WatchedApplication): void {
@@ -88,20 +93,20 @@ const mostMethods = 3
 const inputs = ['body', 'querystring', 'query', 'params', 'headers']
 
 function traceRoute(route: RouteOptions, { described, given }: SeenRoute, application: WatchedApplication): void {
-  const { location } = described
+  const originOf = (subject: AnyFunction): Origin => added.get(route)?.get(subject) ?? described
   const put = (name: string, traced: unknown) => {
     if (!given.has(name)) given.set(name, { before: Reflect.get(route, name) })
     Reflect.set(route, name, traced)
   }
-  const description = describeFunction(route.handler, 'handler', application.plugins, location)
+  const description = describeFunction(route.handler, 'handler', described)
   // A plugin's onRoute hook may replace the handler by an anonymous one, as @fastify/websocket's does.
   if (isUnnamed(description.name)) description.name = described.handler
   put('handler', application.routes.withRoute(traced(route.handler, description, application), described, route))
   if (route.errorHandler !== undefined) {
-    const description = describeFunction(route.errorHandler, 'error-handler', application.plugins, location)
+    const description = describeFunction(route.errorHandler, 'error-handler', originOf(route.errorHandler))
     put('errorHandler', traced(route.errorHandler, { ...description, routeLevel: true }, application))
   }
-  traceHooksOf(route, application, location, put)
+  traceHooksOf(route, application, originOf, put)
   // Validation runs between the last preValidation hook and the first preHandler hook, which is the profiler's.
   const { preValidation = [], schema } = route
   if (isObject(schema) && inputs.some(input => input in schema)) {
@@ -126,32 +131,58 @@ function validating(application: WatchedApplication) {
   })
 }
 
-/** Wraps an onRoute hook so that it sees the original options, and none of the profiler's own routes. */
-function unaware<Hook extends AnyFunction>(hook: Hook, application: WatchedApplication): Hook {
+/**
+ * Wraps an onRoute hook so that it sees the original options, and none of the profiler's own routes.
+ * @param plugin the one that has added the hook: what the hook adds to a route belongs to it, not to the route
+ */
+function unaware<Hook extends AnyFunction>(hook: Hook, plugin: string | null, application: WatchedApplication): Hook {
+  // By their text, since the hook may make new functions for each route, and to ask for a place takes 0.2 ms.
+  const places = new Map<string, Location | null>()
+  const locate = (subject: AnyFunction): Location | null => {
+    const text = Function.prototype.toString.call(subject)
+    const known = places.get(text)
+    if (known !== undefined) return known
+    const place = placeOf(subject)
+    places.set(text, place)
+    return place
+  }
   return new Proxy(hook, {
     apply(target, self, args: [RouteOptions]): unknown {
       const [route] = args
       if (application.ownPages.include(route.url)) return undefined
       const seen = seenRoutes.get(route)
       if (seen !== undefined) giveBack(route, seen)
+      const before = functionsOf(route)
       const result: unknown = Reflect.apply(target, self, args)
+      const origins = added.get(route) ?? new Map<AnyFunction, Origin>()
+      added.set(route, origins)
+      for (const subject of functionsOf(route)) {
+        const isKnown = before.includes(subject) || originals.has(subject)
+        if (!isKnown) origins.set(subject, { plugin, location: locate(subject) })
+      }
       if (seen !== undefined) traceRoute(route, seen, application)
       return result
     },
   })
 }
 
+/** The hooks and the error handler in a route's options. */
+function functionsOf(route: RouteOptions): AnyFunction[] {
+  const names = [...Object.keys(dispatchPoints), 'errorHandler']
+  return names.flatMap((name): unknown => Reflect.get(route, name)).filter(isFunction)
+}
+
 /** Traces the hooks in the options of a route or of a not-found handler. */
 function traceHooksOf(
   options: object,
   application: WatchedApplication,
-  location: Location | null,
+  originOf: (hook: AnyFunction) => Origin,
   put: (name: string, hooks: unknown) => void,
 ): void {
   for (const name of Object.keys(dispatchPoints)) {
     const hooks: unknown = Reflect.get(options, name)
     const wrap = (hook: unknown): unknown =>
-      isFunction(hook) ? traced(hook, describeHook(hook, name, true, application.plugins, location), application) : hook
+      isFunction(hook) ? traced(hook, describeHook(hook, name, true, originOf(hook)), application) : hook
     if (Array.isArray(hooks)) put(name, hooks.map(wrap))
     else if (isFunction(hooks)) put(name, wrap(hooks))
   }
@@ -168,17 +199,21 @@ export function trace(app: FastifyInstance, application: WatchedApplication): vo
   traceNotFoundHandlers(app, application)
 }
 
+/** The origin of what is registered now. */
+function originHere(location: Location | null, { plugins }: WatchedApplication): Origin {
+  return { plugin: plugins.current(), location }
+}
+
 function traceHooks(app: FastifyInstance, application: WatchedApplication): void {
   const addHook = app.addHook
   setMethod(app, 'addHook', function tracedAddHook(this: FastifyInstance, name: unknown, hook: unknown): unknown {
     if (typeof name !== 'string' || !isFunction(hook)) return Reflect.apply(addHook, this, [name, hook])
-    if (name === 'onRoute') return Reflect.apply(addHook, this, [name, unaware(hook, application)])
+    if (name === 'onRoute') {
+      return Reflect.apply(addHook, this, [name, unaware(hook, application.plugins.current(), application)])
+    }
     if (!(name in dispatchPoints)) return Reflect.apply(addHook, this, [name, hook])
-    const location = registrationSite(tracedAddHook)
-    return Reflect.apply(addHook, this, [
-      name,
-      traced(hook, describeHook(hook, name, false, application.plugins, location), application),
-    ])
+    const origin = originHere(registrationSite(tracedAddHook), application)
+    return Reflect.apply(addHook, this, [name, traced(hook, describeHook(hook, name, false, origin), application)])
   })
 }
 
@@ -186,9 +221,9 @@ function traceErrorHandlers(app: FastifyInstance, application: WatchedApplicatio
   const setErrorHandler = app.setErrorHandler
   setMethod(app, 'setErrorHandler', function tracedSetErrorHandler(this: FastifyInstance, handler: unknown): unknown {
     if (!isFunction(handler)) return Reflect.apply(setErrorHandler, this, [handler])
-    const location = registrationSite(tracedSetErrorHandler)
+    const origin = originHere(registrationSite(tracedSetErrorHandler), application)
     return Reflect.apply(setErrorHandler, this, [
-      traced(handler, describeFunction(handler, 'error-handler', application.plugins, location), application),
+      traced(handler, describeFunction(handler, 'error-handler', origin), application),
     ])
   })
 }
@@ -199,15 +234,12 @@ function traceNotFoundHandlers(app: FastifyInstance, application: WatchedApplica
     app,
     'setNotFoundHandler',
     function tracedSetNotFoundHandler(this: FastifyInstance, ...args: unknown[]): unknown {
-      const location = registrationSite(tracedSetNotFoundHandler)
+      const origin = originHere(registrationSite(tracedSetNotFoundHandler), application)
       const wrapped = args.map(arg => {
-        if (isFunction(arg)) {
-          return traced(arg, describeFunction(arg, 'not-found-handler', application.plugins, location), application)
-        }
+        if (isFunction(arg)) return traced(arg, describeFunction(arg, 'not-found-handler', origin), application)
         const options = Object.assign({}, arg)
-        traceHooksOf(options, application, location, (name, hooks) => {
-          Reflect.set(options, name, hooks)
-        })
+        const put = (name: string, hooks: unknown) => Reflect.set(options, name, hooks)
+        traceHooksOf(options, application, () => origin, put)
         return options
       })
       return Reflect.apply(setNotFoundHandler, this, wrapped)
@@ -278,7 +310,7 @@ export function traceEarlierRoute(request: FastifyRequest, application: WatchedA
     const { handler } = context
     const name = nameOf(handler)
     const route = { method: [method].flat(), url, host: null, handler: name, plugin: null, location: null }
-    const description = describeFunction(handler, 'handler', application.plugins, null)
+    const description = describeFunction(handler, 'handler', originHere(null, application))
     application.routes.add(route)
     context.handler = traced(handler, description, application)
     application.routes.setHandler(context.handler, route)
@@ -286,7 +318,7 @@ export function traceEarlierRoute(request: FastifyRequest, application: WatchedA
 }
 
 function tracedHook(hook: AnyFunction, name: string, application: WatchedApplication): AnyFunction {
-  return traced(hook, describeHook(hook, name, false, application.plugins, null), application)
+  return traced(hook, describeHook(hook, name, false, originHere(null, application)), application)
 }
 
 function hasHandler(value: unknown): value is { handler: AnyFunction } {
@@ -313,7 +345,7 @@ export function registerUnnoticed(app: FastifyInstance, application: WatchedAppl
 function setAside(hooks: Hooks, application: WatchedApplication): () => void {
   const { onRegister, onRoute } = hooks
   if (!Array.isArray(onRegister) || !Array.isArray(onRoute)) return () => {}
-  hooks.onRoute = onRoute.filter(isFunction).map(hook => unaware(hook, application))
+  hooks.onRoute = onRoute.filter(isFunction).map(hook => unaware(hook, null, application))
   // No other context is made until the profiler's are.
   hooks.onRegister = []
   return () => {

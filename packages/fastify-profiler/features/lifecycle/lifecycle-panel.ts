@@ -60,13 +60,12 @@ function listenerName(span: Span, text: string | null): Inline {
 }
 
 function interruption(point: DispatchPoint, { spans, exceptions }: Profile): Block[] {
-  const { interrupted, listeners } = point
+  const { interrupted } = point
   if (interrupted === null) return []
   const span = interrupted.span === null ? undefined : spans[interrupted.span]
   const exception = interrupted.exception === null ? undefined : exceptions[interrupted.exception]
-  const itself = `by Fastify itself${listeners.length === 0 ? ', before any listener ran,' : ''}`
-  const who =
-    span !== undefined ? `by ${span.name}` : interrupted.span === null ? itself : 'by a listener that was not recorded'
+  const unknown = interrupted.span === null ? 'by Fastify itself' : 'by a listener that was not recorded'
+  const who = span === undefined ? unknown : `by ${span.name}`
   const response = span?.outcome === 'replied' ? 'a response' : 'an error that was not recorded'
   const what = exception === undefined ? response : errorText(exception)
   return [{ notice: `Interrupted ${who} with ${what}`, tone: 'error' }]

@@ -4,7 +4,7 @@ import type { Block, Blocks, Inline } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code, plain } from '../../core/view/markdown.ts'
 import { count } from '../../core/view/units.ts'
-import { admitsMethod } from './similar-routes.ts'
+import { admitsMethod, isCatchAll } from './similar-routes.ts'
 
 /** A part of a route's path as the request has it, lacks it, or has it in excess. */
 interface PathPiece {
@@ -91,7 +91,7 @@ export function isRoutingFailure({ routing, status }: Pick<Profile, 'routing' | 
 function nearMissText({ host, reason, url, version }: NearMiss, path: string): string {
   switch (reason) {
     case 'method':
-      return 'Same path'
+      return isCatchAll({ url }) ? 'Takes any path' : 'Same path'
     case 'slash':
       return path.endsWith('/') ? 'Drop the slash at the end' : 'Add a slash at the end'
     case 'host':
@@ -124,10 +124,17 @@ function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
 export function nearestRoutes({ routing, method, path }: Profile): Blocks {
   const misses = nearPaths(routing.nearMisses)
   const routes = `The application has ${count(routing.routes, 'route')}.`
+  const { gaveUp } = routing
+  const note: Blocks =
+    gaveUp === undefined
+      ? []
+      : [{ text: [{ code: gaveUp.url }, ' takes any path, but called reply.callNotFound(). ', placeOfRoute(gaveUp)] }]
   if (misses.length === 0) {
-    return [{ text: ['No route matches ', { code: `${method} ${path}` }, `, and none is similar. ${routes}`] }]
+    const none = gaveUp === undefined ? 'No route matches ' : 'No other route matches '
+    return [...note, { text: [none, { code: `${method} ${path}` }, `, and none is similar. ${routes}`] }]
   }
   return [
+    ...note,
     {
       title: 'Similar routes',
       className: 'near',
@@ -211,10 +218,14 @@ export function routeList(routes: readonly Route[]): Block {
   return {
     title: 'Routes',
     columns: [{ label: 'Methods', kind: 'short' }, { label: 'Route' }, { label: 'Handler' }],
-    rows: routes.map(({ method, url, host, handler, plugin, location }) => [
-      method.join(', '),
-      [{ code: url }, host === null ? null : ` on ${host}`],
-      [handler, { small: [plugin === null ? null : ` plugin ${plugin}`, ' ', { place: location }] }],
+    rows: routes.map(route => [
+      route.method.join(', '),
+      [{ code: route.url }, route.host === null ? null : ` on ${route.host}`],
+      [`${route.handler} `, placeOfRoute(route)],
     ]),
   }
+}
+
+function placeOfRoute({ location, plugin }: Route): Inline {
+  return { small: [plugin === null ? null : `plugin ${plugin} `, { place: location }] }
 }

@@ -1,7 +1,7 @@
 import FindMyWay, { type HTTPMethod, type HTTPVersion } from 'find-my-way'
 import type { Collecting } from '../../core/feature.ts'
 import { attempt, read } from '../../core/foreign-value.ts'
-import type { NearMiss, Profile, Route, Routing } from '../../core/profile.ts'
+import type { NearMiss, Profile, Route } from '../../core/profile.ts'
 import { pathOfUrl, requestHost } from '../../core/urls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
@@ -97,7 +97,12 @@ class SimilarRoutes {
     const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
     if (slashed !== '') for (const route of this.#matching(slashed)) add(route, 'slash', 1)
     for (const { route, reason, distance } of similar) add(route, reason, distance)
-    return [...misses.values()].slice(0, nearMissesShown)
+    const nearest = withoutTwins([...misses.values()]).slice(0, nearMissesShown)
+    const catchAlls = this.#catchAlls(path)
+    if (nearest.length < nearMissesShown && !catchAlls.some(route => admitsMethod(route, method))) {
+      for (const route of catchAlls) nearest.push({ ...route, reason: 'method', distance: 0 })
+    }
+    return nearest
   }
 
   #learn(): void {
@@ -113,13 +118,18 @@ class SimilarRoutes {
     this.#learned = this.#known.all.length
   }
 
-  #matching(path: string): Set<Route> {
-    const routes = new Set<Route>()
-    for (const method of this.#methods) {
-      const found = this.#find(method, path)
-      if (found !== null && !isCatchAll(found)) routes.add(found)
-    }
-    return routes
+  #matching(path: string): Route[] {
+    return this.#allFor(path).filter(route => !isCatchAll(route))
+  }
+
+  #catchAlls(path: string): Route[] {
+    return this.#allFor(path).filter(isCatchAll)
+  }
+
+  /** The routes of a path, whatever its method. */
+  #allFor(path: string): Route[] {
+    const found = [...this.#methods].map(method => this.#find(method, path))
+    return [...new Set(found)].filter(route => route !== null)
   }
 
   #find(method: HTTPMethod, path: string): Route | null {
@@ -159,6 +169,18 @@ class SimilarRoutes {
   }
 }
 
+/** Leaves out a route that differs from a nearer one by nothing but a slash at the end. */
+function withoutTwins(misses: readonly NearMiss[]): NearMiss[] {
+  const nearest = new Map<string, NearMiss>()
+  return misses.filter(miss => {
+    const { host, method, url, version } = miss
+    const key = JSON.stringify([url.replace(/\/$/, ''), host, version, method])
+    const twin = nearest.get(key) ?? miss
+    nearest.set(key, twin)
+    return twin.url === url
+  })
+}
+
 /** Whether a route is for a method. That of GET is for HEAD as well. */
 export function admitsMethod({ method }: Pick<Route, 'method'>, asked: string): boolean {
   return method.includes(asked) || (asked === 'HEAD' && method.includes('GET'))
@@ -178,8 +200,8 @@ function isPlaceholder(segment: string): boolean {
   return segment.includes(':') || segment === '*'
 }
 
-/** Catch-all routes match every path, so they are never suggested. */
-function isCatchAll({ url }: Pick<Route, 'url'>): boolean {
+/** Catch-all routes match every path, so they are suggested only for another method. */
+export function isCatchAll({ url }: Pick<Route, 'url'>): boolean {
   return url === '*' || url === '/*'
 }
 
@@ -200,21 +222,22 @@ export function collectRouting({ exchange, mask, routes }: Collecting): Pick<Pro
   const { recorder, request } = exchange
   const route = matchedRoute(exchange)
   const count = routes.all.length
-  if (route === null) {
-    return { routing: { matched: null, nearMisses: nearMissesOf(exchange, routes), routes: count } }
-  }
-  const matched: Routing['matched'] = {
+  const describe = ({ handler, url }: MatchedPattern): Route => ({
     // Defaults for a route that was added before the profiler and is unknown.
     method: [recorder.method],
-    url: route.url,
+    url,
     host: null,
-    handler: `${recorder.method} ${route.url}`,
+    handler: `${recorder.method} ${url}`,
     plugin: null,
     location: null,
-    ...routes.find(route.handler),
-    params: mask.record(request === null ? null : read(request, 'params')),
+    ...routes.find(handler),
+  })
+  if (route === null) {
+    const gaveUp = exchange.route === null ? {} : { gaveUp: describe(exchange.route) }
+    return { routing: { matched: null, ...gaveUp, nearMisses: nearMissesOf(exchange, routes), routes: count } }
   }
-  return { routing: { matched, nearMisses: [], routes: count } }
+  const params = mask.record(request === null ? null : read(request, 'params'))
+  return { routing: { matched: { ...describe(route), params }, nearMisses: [], routes: count } }
 }
 
 const similarities = new Attachment<SimilarRoutes>()
