@@ -114,6 +114,7 @@ export class Profiler {
     this.#writer = writer
     this.#archive = archive
     this.#exchanges = new Exchanges({
+      bounds,
       application,
       boundary,
       open,

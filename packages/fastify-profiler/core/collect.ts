@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { parse } from 'node:querystring'
+import { isDeepStrictEqual } from 'node:util'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from './bounds.ts'
 import { type Collecting, type CollectingRecorded, features } from './feature.ts'
@@ -137,7 +138,7 @@ function sentLines(response: ServerResponse): HeaderLine[] {
 }
 
 function learnSecrets(
-  { recorder, request }: Exchange,
+  { body, recorder, request }: Exchange,
   headers: ReturnType<typeof headerLinesOf>,
   standing: KnownSecrets | null,
   bounds: ProfileBounds,
@@ -147,6 +148,9 @@ function learnSecrets(
   secrets.learnFromHeaders(headers.response)
   secrets.learnFromUrl(recorder.url)
   learnRecorded(recorder, secrets)
+  // The application may have removed some from the body. Equal ones would count twice.
+  const isChanged = body !== undefined && !attempt(() => isDeepStrictEqual(body, request?.body), false)
+  if (isChanged) secrets.learnFrom(body)
   for (const part of ['body', 'params', 'query']) secrets.learnFrom(request === null ? null : read(request, part))
   for (const url of [recorder.url, headerOf(headers.request, 'referer') ?? '']) secrets.learnSpellings(url)
   return secrets
@@ -300,16 +304,23 @@ function describeRequest(exchange: Exchange, headers: readonly HeaderLine[], mas
     query: mask.record(parse(/\?(.*)/s.exec(recorder.url)?.[1] ?? '', '&', '=', { maxKeys: 0 })),
     params: mask.record(request === null ? null : read(request, 'params')),
     cookies: cookiesOf(headers, mask),
-    body: bodyOf(request, mask),
+    body: bodyOf(exchange, mask),
     contentType: mask.textOrNull(headerOf(headers, 'content-type')),
     bodySize: received?.bytes ?? null,
   }
 }
 
-/** A body that is passed on as a stream was not parsed: the stream's own properties would say nothing. */
-function bodyOf(request: Exchange['request'], mask: Mask): Json {
-  const body = request === null ? null : read(request, 'body')
-  return isObject(body) && isFunction(read(body, 'pipe')) ? null : mask.value(body)
+/**
+ * The body as Fastify has parsed it, or else as a hook or handler has. The properties of a stream, which is passed on
+ * unparsed, would say nothing.
+ */
+function bodyOf({ body, request }: Exchange, mask: Mask): Json {
+  const bodies = request === null ? [] : [body, read(request, 'body')]
+  return mask.value(bodies.find(each => each != null && !isStream(each)))
+}
+
+function isStream(body: unknown): boolean {
+  return isObject(body) && isFunction(read(body, 'pipe'))
 }
 
 function cookiesOf(lines: readonly HeaderLine[], mask: Mask): Record<string, string> {

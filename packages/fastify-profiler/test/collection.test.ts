@@ -4,6 +4,7 @@ import { pipeline, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { OpenSpan } from '../index.ts'
 import { fakeClock } from './fake-clock.ts'
@@ -522,6 +523,91 @@ t.test('Server-Timing counts nested spans of the same name once', async t => {
   app.get('/', async () => 'ok')
   const { headers } = await app.inject('/')
   t.match(headers['server-timing'], /total;dur=20, kernel\.request;dur=20, query;dur=20,/)
+})
+
+t.test('Server-Timing counts calls that have not ended until the head is sent', async t => {
+  const { sleep } = fakeClock(t)
+  const app = await profiledApp(t)
+  app.get('/', async ({ recorder }, reply) => {
+    const call = recorder?.span({ kind: 'http', name: 'GET /' })
+    reply.raw.once('finish', () => call?.end())
+    await sleep(20)
+    return reply.send(Readable.from(['a', 'b']))
+  })
+  t.match((await app.inject('/')).headers['server-timing'], /total;dur=20, handler;dur=20, http;dur=20$/)
+})
+
+const bodyChanges: Record<string, (app: FastifyInstance) => void> = {
+  'a handler changes it': app => {
+    app.post<{ Body: { model?: string; lines: Array<{ id: number }> } }>('/', async ({ body }) => {
+      delete body.model
+      for (const line of body.lines) line.id = 0
+      body.lines.push({ id: 7 })
+    })
+  },
+  'a hook replaces it': app => {
+    app.addHook('preValidation', async request => {
+      request.body = { other: true }
+    })
+    app.post('/', async () => 'ok')
+  },
+  'its validation changes it': app => {
+    const properties = { lines: { type: 'array' }, added: { default: 1 } }
+    app.post('/', { schema: { body: { type: 'object', additionalProperties: false, properties } } }, async () => 'ok')
+  },
+  'a handler of an unmatched URL changes it': app => {
+    app.setNotFoundHandler(async request => {
+      Object.assign(Object(request.body), { model: 'other' })
+    })
+  },
+}
+
+for (const [what, addRoutes] of Object.entries(bodyChanges)) {
+  t.test(`the body is the one that was sent, also if ${what}`, async t => {
+    const app = await profiledApp(t)
+    addRoutes(app)
+    const payload = { model: 'local,gpt', lines: [{ id: 1 }, { id: 2 }] }
+    const { request, token } = await profileOf(app, { method: 'POST', url: '/', payload })
+    t.same(request.body, payload)
+    t.match(await pageOf(app, `${token}/curl`), `--data-raw '${JSON.stringify(payload)}'`)
+    const { postData } = JSON.parse(await pageOf(app, `${token}/har`)).log.entries[0].request
+    t.equal(postData.text, JSON.stringify(payload))
+  })
+}
+
+t.test('a secret that a handler takes out of the body is masked', async t => {
+  const app = await profiledApp(t)
+  app.post<{ Body: { user: { password?: string } } }>('/', async ({ body: { user }, log }) => {
+    const { password } = user
+    delete user.password
+    log.info(`It was ${password}`)
+  })
+  const payload = { user: { name: 'Ada', password: 'Xk92fQ7-mW4zLp' } }
+  const profile = await profileOf(app, { method: 'POST', url: '/', payload })
+  t.match(profile.request.body, { user: { name: 'Ada', password: '[masked]' } })
+  t.notMatch(JSON.stringify(profile), 'Xk92fQ7-mW4zLp')
+})
+
+t.test('a large body is shown as it was sent up to the bounds, and the rest of it is counted', async t => {
+  const app = await profiledApp(t, { profileBounds: { values: 10, depth: 3 } })
+  app.post<{ Body: Array<{ id: number }> }>('/', async ({ body }) => {
+    for (const row of body) row.id = 0
+  })
+  const rows = Array.from({ length: 100 }, (_, id) => ({ id }))
+  const { request } = await profileOf(app, { method: 'POST', url: '/', payload: rows })
+  t.same(request.body, [...rows.slice(0, 5), '… shortened, 95 more'])
+})
+
+t.test('a body that a hook has parsed is shown as it is in the end', async t => {
+  const app = await profiledApp(t)
+  app.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload))
+  app.addHook('preValidation', async request => {
+    if (request.body instanceof Readable) request.body = { rows: await text(request.body) }
+  })
+  app.post('/', async () => 'ok')
+  const headers = { 'content-type': 'text/csv' }
+  const { request } = await profileOf(app, { method: 'POST', url: '/', headers, payload: 'a,b' })
+  t.same(request.body, { rows: 'a,b' })
 })
 
 t.test('the status is the one that was sent, even if another is set later', async t => {

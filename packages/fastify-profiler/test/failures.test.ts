@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import postgres from 'postgres'
 import t from 'tap'
 import { openPool, servePostgres } from './drivers/postgres-server.ts'
@@ -175,6 +176,25 @@ for (const [what, send, thrown, expected] of [
     t.equal(/^#+ Query (\d) failed/m.exec(await panelOf(app, '/alike', 'exception'))?.[1], expected)
   })
 }
+
+t.test('an exception has no frame through which the profiler calls, but those of the application', async t => {
+  const app = await profiledApp(t)
+  const storage = new AsyncLocalStorage()
+  const fail = () => {
+    throw new Error('no')
+  }
+  app.get('/', async () => fail())
+  app.get('/own', async () => storage.run(1, fail))
+  for (const [url, own] of [
+    ['/', 0],
+    ['/own', 1],
+  ] as const) {
+    const { exceptions } = await profileOf(app, url)
+    const names = exceptions[0]?.frames.map(frame => frame.function) ?? []
+    t.match(names.join(), 'preHandlerCallback')
+    t.equal(names.filter(name => name?.startsWith('AsyncLocalStorage')).length, own, url)
+  }
+})
 
 t.test('an error in an error line is an exception of the request, after those that were thrown', async t => {
   for (const [url, expected] of [

@@ -31,17 +31,19 @@ function hasBody({ hijacked, raw, response: { statusCode } }: Exchange): boolean
 
 /** The Server-Timing header: the token and the duration so far, in total and by dispatch point, as panels tell it. */
 function serverTiming({ clock, spans, token }: Recorder): string {
+  const now = clock.now()
   const blocked = clock.blockedWithin(0, Infinity)
   const runs = new Map<string, Interval[]>()
   for (const span of spans) {
     const isOperation = panelSpans.has(span.kind)
     const name = (isOperation ? null : span.dispatchPoint) ?? (span.kind === 'hook' ? 'other' : span.kind)
-    const own = runsOf(span, isOperation ? blocked : [])
+    const isOpen = span.outcome === 'unfinished'
+    const own = runsOf(isOpen ? { ...span, duration: now - span.start } : span, isOperation ? blocked : [])
     const known = runs.get(name)
     if (known === undefined) runs.set(name, own)
     else known.push(...own)
   }
-  let timing = `token;desc="${token}", total;dur=${inHundredths(clock.now())}`
+  let timing = `token;desc="${token}", total;dur=${inHundredths(now)}`
   for (const [name, own] of runs) timing += `, ${name};dur=${inHundredths(lengthOf(own))}`
   return timing
 }

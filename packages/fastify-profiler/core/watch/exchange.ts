@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { attempt, setMethod } from '../foreign-value.ts'
+import type { ProfileBounds } from '../bounds.ts'
+import { attempt, isObject, setMethod } from '../foreign-value.ts'
 import type { Profile, Unseen } from '../profile.ts'
 import { pathOfUrl } from '../urls.ts'
 import type { OwnPages, Recorders } from './current-recorder.ts'
@@ -32,6 +33,8 @@ export interface Exchange {
   answer: SentAnswer
   /** Null for a request without a body. */
   received: Received | null
+  /** A copy of the body as it was parsed; undefined before, and if Fastify has parsed none. */
+  body: unknown
   /** Null for a request without an Upgrade header. */
   upgrade: Upgrade | null
   /** Null until Fastify makes them. For a malformed URL it may never do so. */
@@ -186,6 +189,47 @@ export function watchBody(raw: IncomingMessage): Received | null {
   }
   setMethod(raw, 'push', countingPush)
   return received
+}
+
+/** Copies the part of a body that a profile may hold, since the application may change the body. */
+export function copyOfBody(body: unknown, { depth, values }: ProfileBounds): unknown {
+  const copies = new Map<object, object>()
+  let left = values
+
+  // What is over the bounds is not copied, but counted: a longer list keeps its length, a larger object is kept itself.
+  function copyOf(value: unknown, levels: number): unknown {
+    if (!isObject(value) || levels === 0) return value
+    const known = copies.get(value)
+    if (known !== undefined) return known
+    if (Array.isArray(value)) {
+      const copy: unknown[] = value.slice(0, left)
+      copies.set(value, copy)
+      for (let index = 0; index < copy.length && left > 0; index++) {
+        left--
+        copy[index] = copyOf(copy[index], levels - 1)
+      }
+      copy.length = value.length
+      return copy
+    }
+    const keys = isPlain(value) ? Object.keys(value) : null
+    if (keys === null || keys.length > left) return value
+    const copy = { ...value }
+    copies.set(value, copy)
+    for (const key of keys) {
+      if (left === 0) break
+      left--
+      const item: unknown = Reflect.get(copy, key)
+      if (isObject(item)) Reflect.set(copy, key, copyOf(item, levels - 1))
+    }
+    return copy
+  }
+
+  return copyOf(body, depth)
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
 }
 
 /** What was sent of a response. */

@@ -2,10 +2,13 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ProfileBounds } from '../bounds.ts'
+import { attempt } from '../foreign-value.ts'
 import type { Boundary } from '../guard.ts'
 import { type AnswerObserver, type Replace, watchAnswer, watchReply } from './answer.ts'
 import { Attachment } from './attachment.ts'
 import {
+  copyOfBody,
   type Exchange,
   type OpenExchanges,
   rejectionOf,
@@ -75,6 +78,7 @@ export interface EnteredRequest {
 }
 
 interface ExchangesParts {
+  bounds: ProfileBounds
   application: WatchedApplication
   boundary: Boundary
   /** Holds exchanges until they have a profile. */
@@ -129,6 +133,16 @@ export class Exchanges {
     }, undefined)
   }
 
+  /** Keeps the body as Fastify has parsed it, before hooks and validation may change it. */
+  parsed({ body, raw }: FastifyRequest): void {
+    const exchange = this.#exchanges.get(raw)
+    if (exchange === undefined) return
+    const { clock } = exchange.recorder
+    const before = performance.now()
+    exchange.body = attempt(() => copyOfBody(body, this.#parts.bounds), undefined)
+    clock.ownTime += performance.now() - before
+  }
+
   /** Called while Fastify rejects the URL of a request, without an error and before any hook. */
   rejectArrived(): void {
     const { application, boundary } = this.#parts
@@ -151,6 +165,7 @@ export class Exchanges {
       response,
       answer,
       received: watchBody(raw),
+      body: undefined,
       upgrade: watchUpgrade(raw, response),
       request: null,
       reply: null,
@@ -249,6 +264,10 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, reco
   app.addHook('onRequest', function markRequest(request, reply, done) {
     exchanges.enter(request, reply)
     recorders.record(request, recorder => recorder.mark('kernel.request'))
+    done()
+  })
+  app.addHook('preValidation', function keepBody(request, _reply, done) {
+    if (request.body != null) exchanges.parsed(request)
     done()
   })
   app.addHook('preHandler', function markController(request, _reply, done) {

@@ -11,13 +11,13 @@ import { startOfFailed } from '../queries/queries.ts'
 const frame =
   /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
 
-/** Parses a line of a stack; null if it is no frame, or one of the profiler. */
-function parseFrame(line: string): Frame | null {
+/** Parses a line of a stack; null if it is no frame. */
+function parseFrame(line: string): Frame | 'profiler' | null {
   const match = frame.exec(line)
   if (match === null) return null
   const [, , name, where = '', row = '0', column = '0'] = match
   const file = pathOf(where)
-  if (isProfilerFile(file)) return null
+  if (isProfilerFile(file)) return 'profiler'
   return { function: name ?? null, file, line: Number(row), column: Number(column), kind: kindOf(file) }
 }
 
@@ -28,28 +28,31 @@ export function kindOf(file: string): Frame['kind'] {
 }
 
 // Remembered, because an error is described for its answer and for its profile.
-/** The frame in a line of a stack; null if there is none to show. It is shared, so it must not be changed. */
-const frameIn: (line: string) => Readonly<Frame> | null = remember(parseFrame)
+/** The frame in a line of a stack; null if there is none. It is shared, so it must not be changed. */
+const frameIn: (line: string) => Readonly<Frame> | 'profiler' | null = remember(parseFrame)
 
 const longestLine = 1000
 
 /**
- * Parses the frames of an error's stack. The message is removed first, since lines in it could look like frames and
- * make the profiler read any file.
+ * Parses the frames of an error's stack, without those of the profiler and of Node through which it calls. The message
+ * is removed first, since lines in it could look like frames and make the profiler read any file.
  */
 export function parseStack(stack: string, message: string, limit: number): { frames: Frame[]; dropped: number } {
   const after = stack.indexOf(message)
   const text = after === -1 ? stack : stack.slice(after + message.length)
   const frames: Frame[] = []
-  let dropped = 0
   for (const candidate of text.split('\n')) {
     // Frames are shorter, and the pattern is slow on long lines.
     const frame = candidate.length > longestLine ? null : frameIn(candidate)
-    if (frame === null) continue
-    if (frames.length >= limit) dropped++
-    else frames.push({ ...frame })
+    if (frame === 'profiler') while (isScope(frames.at(-1))) frames.pop()
+    else if (frame !== null) frames.push({ ...frame })
   }
-  return { frames, dropped }
+  return { frames: frames.slice(0, limit), dropped: Math.max(0, frames.length - limit) }
+}
+
+/** Whether a frame is that of Node which enters an asynchronous scope. */
+function isScope(frame: Frame | undefined): boolean {
+  return frame?.kind === 'node' && frame.function === 'AsyncLocalStorage.run'
 }
 
 /** The frames without those of the error's own constructors. V8 leaves them in if a base class captures the stack. */

@@ -46,6 +46,30 @@ export function depthsOf(items: ReadonlyArray<{ parent: number | null }>): numbe
   return depths
 }
 
+/**
+ * The number of each error, and its place in its chain if it is not alone in it. Of several chains, each has a number
+ * of its own, as in 2.1.
+ */
+export function numbersOf(
+  items: ReadonlyArray<{ parent: number | null }>,
+): Array<{ number: string; place: string | null }> {
+  const chains: number[][] = []
+  const chainAt: number[][] = []
+  for (const [index, { parent }] of items.entries()) {
+    const known = parent === null ? undefined : chainAt[parent]
+    const chain = known ?? []
+    if (known === undefined) chains.push(chain)
+    chain.push(index)
+    chainAt.push(chain)
+  }
+  return chainAt.map((chain, index) => {
+    const isAlone = chain.length === 1
+    const place = chain.indexOf(index) + 1
+    const names = chains.length === 1 ? [place] : [chains.indexOf(chain) + 1, ...(isAlone ? [] : [place])]
+    return { number: names.join('.'), place: isAlone ? null : `${place} of ${chain.length}` }
+  })
+}
+
 /** Where an error was thrown: at the application's nearest frame, or else at its first; null without a stack. */
 function placeOf({ frames }: Exception): Frame | null {
   return frames.find(({ kind }) => kind === 'own') ?? frames[0] ?? null
@@ -79,11 +103,12 @@ const MESSAGE_LENGTH = 300
 function renderExceptionTree(chain: Chain, place: Place): Markup {
   const { cause, exceptions, worst } = chain
   const depths = depthsOf(exceptions)
+  const numbers = numbersOf(exceptions)
   return html`<ol class="chain rows" aria-label="Exception chain">${exceptions.map((exception, index) => {
     const mark = index === cause && cause !== worst ? 'solid' : 'neutral'
     const frame = placeOf(exception)
     return html`
-<li class="cells${mark === 'solid' && ' error'}"><span class="badge ${mark}">${index + 1}</span><span class="said">${renderIndent(depths[index] ?? 0)}<a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span> <span class="badge ${mark}">${roleOf(chain, index)}</span></span><span class="cut">${frame === null ? html`<span class="muted">no stack trace</span>` : renderLocation(frame, place)}</span></li>`
+<li class="cells${mark === 'solid' && ' error'}"><span class="badge ${mark}">${numbers[index]?.number}</span><span class="said">${renderIndent(depths[index] ?? 0)}<a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span> <span class="badge ${mark}">${roleOf(chain, index)}</span></span><span class="cut">${frame === null ? html`<span class="muted">no stack trace</span>` : renderLocation(frame, place)}</span></li>`
   })}
 </ol>`
 }
@@ -104,6 +129,7 @@ export function exceptionBlocks(
 ): Blocks {
   const chain = chainOf(profile)
   const { cause, exceptions, worst } = chain
+  const numbers = numbersOf(exceptions)
   // The requested path is at fault, not the code that rejects it.
   const open = isRoutingFailure(profile) ? [] : [cause, worst]
   return [
@@ -111,7 +137,7 @@ export function exceptionBlocks(
     ...[...new Set([cause, ...exceptions.keys()])].flatMap((index): Block[] => {
       const exception = exceptions[index]
       if (exception === undefined) return []
-      const heading = [exceptions.length > 1 ? `${index + 1} ` : null, headingOf(chain, exception, index)]
+      const heading = [exceptions.length > 1 ? `${numbers[index]?.number} ` : null, headingOf(chain, exception, index)]
       const id = `exception-${index + 1}`
       const isOpen = open.includes(index)
       const blocks = bodyOf(chain, exception, index, place, isOpen)
@@ -129,7 +155,8 @@ function headingOf(chain: Chain, exception: Exception, index: number): Inline {
   const { exceptions } = chain
   const { class: name, code, relation, statusCode, uncaught } = exception
   const badges = [code, statusCode, relation === 'logged' ? 'from the log' : null, uncaught ?? null]
-  const role = `${roleOf(chain, index)}, ${index + 1} of ${exceptions.length}`
+  const { place = null } = numbersOf(exceptions)[index] ?? {}
+  const role = [roleOf(chain, index), place].filter(text => text !== null).join(', ')
   return [
     name,
     uncaught === undefined ? null : [' ', { badge: 'nobody caught it', tone: 'error' }],
@@ -179,7 +206,14 @@ function stackBlocks(
   return [
     main === undefined && nearest !== null && { text: 'No frame of yours. The nearest line of yours:', look: 'muted' },
     isSame
-      ? { text: ['Same place as ', { link: root + 1, to: `#exception-${root + 1}` }, '.'], look: 'muted' }
+      ? {
+          text: [
+            'Same place as ',
+            { link: numbersOf(exceptions)[root]?.number ?? '', to: `#exception-${root + 1}` },
+            '.',
+          ],
+          look: 'muted',
+        }
       : nearest && frameBlock(nearest, place),
     hasFrames &&
       rest.length > 0 && {

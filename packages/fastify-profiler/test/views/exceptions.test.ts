@@ -41,7 +41,27 @@ t.test('the exception that a 5xx comes from is the outermost, whatever was throw
   ]
   const page = pageOf(profile({ status: 500, exceptions }))
   t.match(page, /<section id="exception-3".*<section id="exception-2"/s)
-  t.match(textOf(page), /3 Disk Root cause, 3 of 3.*1 Refusal \d+ Thrown, 1 of 3.*2 Crash Outermost, 2 of 3/)
+  t.match(textOf(page), /2\.2 Disk Root cause, 2 of 2.*1 Refusal \d+ Thrown.*2\.1 Crash Outermost, 1 of 2/)
+})
+
+t.test('errors that do not cause each other are numbered as chains of their own', async t => {
+  const exceptions = [
+    exception({ class: 'FirstError' }),
+    exception({ class: 'FirstCause', relation: 'cause', parent: 0 }),
+    exception({ class: 'SecondError' }),
+    exception({ class: 'SecondCause', relation: 'cause', parent: 2 }),
+    exception({ class: 'DeepCause', relation: 'cause', parent: 3 }),
+    exception({ class: 'Alone', relation: 'logged' }),
+  ]
+  const markdown = blocksMarkdown(exceptionBlocks(profile({ exceptions }), place), '')
+  t.same(markdown.match(/(?<=^### ).*/gm), [
+    '1.2 FirstCause Root cause, 2 of 2',
+    '1.1 FirstError Outermost, 1 of 2',
+    '2.1 SecondError Thrown, 1 of 3 `routes/museums.ts:41:11`',
+    '2.2 SecondCause Cause, 2 of 3 `routes/museums.ts:41:11`',
+    '2.3 DeepCause Cause, 3 of 3 `routes/museums.ts:41:11`',
+    '3 Alone from the log Logged `routes/museums.ts:41:11`',
+  ])
 })
 
 t.test('the root cause is at the bottom of the causes, and members only count without a cause', async t => {
