@@ -50,9 +50,7 @@ export function depthsOf(items: ReadonlyArray<{ parent: number | null }>): numbe
  * The number of each error, and its place in its chain if it is not alone in it. Of several chains, each has a number
  * of its own, as in 2.1.
  */
-export function numbersOf(
-  items: ReadonlyArray<{ parent: number | null }>,
-): Array<{ number: string; place: string | null }> {
+function numbersOf(items: ReadonlyArray<{ parent: number | null }>): Array<{ number: string; place: string | null }> {
   const chains: number[][] = []
   const chainAt: number[][] = []
   for (const [index, { parent }] of items.entries()) {
