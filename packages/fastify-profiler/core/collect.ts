@@ -30,6 +30,7 @@ import {
   type Unseen,
 } from './profile.ts'
 import { hostName, pathOfUrl, requestHost } from './urls.ts'
+import { leaveOutLate } from './intervals.ts'
 import type { Exchange } from './watch/exchange.ts'
 import type { KnownRoutes } from './watch/known-routes.ts'
 import { notesKept, type Recorder } from './watch/recorder.ts'
@@ -170,7 +171,8 @@ export function maskSpans(spans: readonly Span[], mask: Mask): void {
   for (const span of spans) {
     span.start = toMicroseconds(span.start)
     span.duration = toMicroseconds(span.duration)
-    const { shared, wait } = span
+    const { charged, shared, wait } = span
+    if (charged !== undefined) span.charged = toMicroseconds(charged)
     if (shared !== undefined) shared.time = toMicroseconds(shared.time)
     if (shared !== undefined) shared.waited = toMicroseconds(shared.waited)
     if (wait !== undefined) wait.start = toMicroseconds(wait.start)
@@ -254,10 +256,13 @@ function collect(exchange: Exchange, parts: CollectionParts): Collected {
     samples = text
   }
   const blocked = blockedTimes(recorder)
-  const time = { duration: recorder.ended ?? recorder.now(), blocked }
+  const isSent = exchange.finished && recorder.ended !== null
+  const time = { duration: recorder.ended ?? recorder.now(), blocked, isSent }
   const collecting = { exchange, mask, bounds, routes, time, toError, drop, keepSamples }
   const failed = collectFailures(collecting)
   maskSpans(recorder.spans, mask)
+  const operations = recorder.spans.filter(({ kind }) => panelSpans.has(kind))
+  leaveOutLate(operations, recorder.spans, time)
   const profile: Profile = {
     version: profileVersion,
     ...describeHead(exchange, mask),

@@ -11,6 +11,8 @@ export interface Interval {
 export interface RequestTime {
   duration: number
   blocked: readonly BlockedTime[]
+  /** Whether the response was sent, so that nothing delayed it that ended later. */
+  isSent?: boolean
 }
 
 /** Times differ by this much between clocks. */
@@ -84,18 +86,36 @@ export function lengthOf(periods: readonly Interval[]): number {
   return total
 }
 
-/** When an operation ran: not while it waited for its connection, nor while the event loop was blocked. */
-export function runsOf({ start, duration, shared, wait }: Span, blocked: readonly BlockedTime[]): Interval[] {
+/**
+ * Charges a request for nothing of the operations that ended after its response, since it cannot have waited for them.
+ * One that timed out has: its handler had not ended either.
+ * @param all the spans of the request
+ */
+export function leaveOutLate(operations: readonly Span[], all: readonly Span[], time: RequestTime): void {
+  if (time.isSent !== true) return
+  for (const span of operations) {
+    const { duration, outcome, parent, shared, start } = span
+    if (outcome !== 'unfinished' && !isAfterResponse(time, start + duration)) continue
+    if (shared === undefined && all[parent ?? -1]?.outcome !== 'unfinished') span.charged = 0
+  }
+}
+
+/** When an operation ran, as far as its request is charged for it, or for all of `took`: not while it waited for its connection, nor while the event loop was blocked. */
+export function runsOf(span: Span, blocked: readonly BlockedTime[], took = span.charged ?? span.duration): Interval[] {
+  const { start, shared, wait } = span
   // Where operations that share a span ran is not known, only for how long.
   if (shared !== undefined) return [{ start, end: start + shared.time }]
-  const end = start + duration
+  const end = start + took
   const sent = wait === undefined ? start : Math.max(start, wait.start + wait.duration)
+  if (end < sent) return []
   return unblocked({ start: sent, end }, blocked, { start: Math.min(start, wait?.start ?? start), end })
 }
 
-/** When an operation waited for its connection. */
-export function waitsOf({ start, duration, kind, shared, wait }: Span, blocked: readonly BlockedTime[]): Interval[] {
-  const end = start + duration
+/** When an operation waited for its connection, as far as its request is charged for it, or for all of `took`. */
+export function waitsOf(span: Span, blocked: readonly BlockedTime[], took = span.charged ?? span.duration): Interval[] {
+  const { start, kind, shared, wait } = span
+  if (took === 0 && span.charged === 0) return []
+  const end = start + took
   if (shared !== undefined) return [{ start: start + shared.time, end: start + shared.time + shared.waited }]
   if (kind === 'wait') return unblocked({ start, end }, blocked)
   if (wait === undefined) return []

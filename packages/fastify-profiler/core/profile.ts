@@ -3,7 +3,7 @@
 // request. Views format the values.
 
 /** The version of the stored format, raised with every change to it. */
-export const profileVersion = 10
+export const profileVersion = 11
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
@@ -187,6 +187,11 @@ export interface Span {
   detail: string | null
   /** What a query waited for before it was sent. It may have ended before the span began. */
   wait?: ConnectionWait
+  /**
+   * The milliseconds of it that the response may have waited for, if it ended later: until the head of an answer, or
+   * none. Missing if it ended before.
+   */
+  charged?: number
   /** Operations past the bound share a span: how many, and the milliseconds in which one ran, or only waited. */
   shared?: { count: number; time: number; waited: number }
 }
@@ -196,6 +201,8 @@ export interface ConnectionWait {
   duration: number
   /** What the pool counted when it was asked, or that earlier queries were seen to run; null if neither is known. */
   pool: PoolCounts | 'queue' | null
+  /** Whether no connection came. Missing if one did. */
+  inVain?: true
 }
 
 /** The connections of a pool. */
@@ -318,6 +325,8 @@ export interface Query extends Call {
   bytes?: number
   /** The number of its transaction in the request, from 1; null outside transactions. */
   transaction: number | null
+  /** Whether it got no connection, and was never sent. Missing if not. */
+  unsent?: true
 }
 
 /** A query that ran more often than necessary. Its duration is the time in which at least one of them ran. */

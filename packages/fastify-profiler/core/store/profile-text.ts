@@ -21,7 +21,7 @@ type StoredSpan = [
   plugin: Span['plugin'],
   location: [file: string, line: number, column: number] | null,
   /** What few spans have. */
-  rare?: Pick<Span, 'shared' | 'wait'>,
+  rare?: Pick<Span, 'charged' | 'shared' | 'wait'>,
 ]
 
 /** The part of a span's text that is the same for every request. */
@@ -39,13 +39,14 @@ const constants = new WeakMap<Location, Map<Span['hook'], Constant>>()
 function spansText(spans: readonly Span[]): string {
   let text = ''
   for (const span of spans) {
-    const { parent, outcome, detail, shared, wait } = span
+    const { parent, outcome, charged, detail, shared, wait } = span
     const start = Math.round(span.start * 1000)
     const duration = Math.round(span.duration * 1000)
     const opening = text === '' ? '[[' : ',['
     const constant = constantOf(span)
     const isUsual = outcome === 'continued' && detail === null
-    const rare = wait === undefined && shared === undefined ? '' : `,${JSON.stringify({ shared, wait })}`
+    const isRare = charged !== undefined || shared !== undefined || wait !== undefined
+    const rare = isRare ? `,${JSON.stringify({ charged, shared, wait })}` : ''
     const said =
       isUsual && rare === '' ? constant.usual : `"${outcome}",${JSON.stringify(detail)},${constant.text}${rare}]`
     text += `${opening}${parent},${start},${duration},${said}`

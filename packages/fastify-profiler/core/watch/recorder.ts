@@ -294,7 +294,7 @@ export class Recorder implements RequestIdentity {
   finish(): void {
     this.finished = true
     this.#callBack()
-    this.#spans.close(this.now())
+    this.#spans.close(this.now(), this.ended)
     this.spans.push(...this.#more.close())
     this.calls.clear()
     eventLoop.noteNobody()

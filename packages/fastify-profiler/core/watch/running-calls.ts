@@ -244,13 +244,19 @@ export class SpanList {
     return this.spans.push(span) - 1
   }
 
-  /** Refuses further spans, and ends the unfinished ones at this time. @param end milliseconds since the arrival */
-  close(end: number): void {
+  /**
+   * Refuses further spans, and ends the unfinished ones: at this time, or if they began before the end of the request,
+   * at that, since the time for which a profile waits is none of theirs.
+   */
+  close(now: number, ended: number | null): void {
     this.#isClosed = true
     for (const span of this.spans) {
       if (span.outcome !== 'unfinished') continue
+      const end = ended !== null && span.start < ended ? ended : now
       span.duration = end - span.start
-      if (span.wait !== undefined) span.wait.duration = Math.min(span.wait.duration, end - span.wait.start)
+      if (span.wait === undefined) continue
+      if (span.wait.duration === Infinity) span.wait.inVain = true
+      span.wait.duration = Math.min(span.wait.duration, end - span.wait.start)
     }
   }
 }

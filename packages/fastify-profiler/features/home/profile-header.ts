@@ -5,7 +5,7 @@ import type { ProfileSummary } from '../../core/summary.ts'
 import { type Fact, type Inline, renderFacts } from '../../core/view/block.ts'
 import { levelTone, outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, Markup } from '../../core/view/html.ts'
-import { formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
+import { formatBytes, formatDuration, formatShare, formatTime, renderTime } from '../../core/view/units.ts'
 import { profileUrl, readableUrl, searchQuery } from '../../core/urls.ts'
 import { failedCalls } from '../performance/failed-calls.ts'
 
@@ -84,9 +84,15 @@ function callsTone(use: CallUse): Tone {
   return 'repetitions' in use && use.repetitions.length > 0 ? 'warning' : 'neutral'
 }
 
-/** 23 · 41.8 ms. */
+/** 23 · 41.8 ms, without a time if none of them took any of the request. */
 function callsText({ count, duration }: CallUse): string {
-  return `${count.toLocaleString('en')} · ${formatDuration(duration)}`
+  return `${count.toLocaleString('en')}${duration > 0 ? ` · ${formatDuration(duration)}` : ''}`
+}
+
+/** How much of a request its calls took, as a metric. */
+export function shareOfRequest(duration: number, whole: number, note: string | null = null) {
+  if (!(duration > 0)) return ['of the request', 'none', note] as const
+  return [`${formatShare(duration, whole)} of the request`, formatDuration(duration), note] as const
 }
 
 export function callsFact(name: string, use: CallUse | null): Fact[] {

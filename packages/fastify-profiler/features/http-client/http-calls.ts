@@ -45,6 +45,8 @@ export class HttpClientCall {
   readonly start: number
   /** Until the head of the response; null if there was none. */
   head: number | null = null
+  /** When that came, since the start of the watched request; Infinity before. */
+  headAt = Infinity
   /** Until the end of the response's body; null until then. */
   duration: number | null = null
   /** The time in which the event loop was blocked meanwhile. */
@@ -55,7 +57,7 @@ export class HttpClientCall {
   /** The token in the response of an application that is profiled, too. */
   token: string | null = null
   failure: { readonly error: unknown } | null = null
-  readonly #span: OpenSpan
+  readonly span: OpenSpan
   #received = 0
   /** Not every client tells what it receives. */
   #announced: number | null = null
@@ -66,15 +68,16 @@ export class HttpClientCall {
     this.method = method
     this.url = url
     this.location = findCaller(below)
-    this.#span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location: this.location })
-    this.start = recorder.spans[this.#span.id ?? -1]?.start ?? recorder.now()
+    this.span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location: this.location })
+    this.start = recorder.spans[this.span.id ?? -1]?.start ?? recorder.now()
     httpCallsOf(recorder).add(this)
   }
 
   /** The head of the response has arrived. @param header reads a header of the response by its lower-case name */
   answered(status: number, header: (name: string) => unknown): void {
     this.status = status
-    this.head = this.recorder.now() - this.start
+    this.headAt = this.recorder.now()
+    this.head = this.headAt - this.start
     const length = Number(header('content-length') ?? NaN)
     if (Number.isInteger(length)) this.#announced = this.method === 'HEAD' ? 0 : length
     const token = header('x-debug-token')
@@ -113,7 +116,7 @@ export class HttpClientCall {
     this.blocked = now - start - this.duration
     if (head !== null) this.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
     if (failure !== null || isRefusal(status)) calls.failed++
-    this.#span.end(failure === null ? 'continued' : 'threw', { name: nameOf(method, url) + flawOf(status) }, now)
+    this.span.end(failure === null ? 'continued' : 'threw', { name: nameOf(method, url) + flawOf(status) }, now)
   }
 }
 
@@ -145,6 +148,11 @@ export function collectHttpCalls({ exchange, mask, time }: CollectingRecorded): 
   const calls = recorded.get(records)
   if (calls === undefined) return { http: null }
   const { count, failed, first } = calls
+  for (const call of first) {
+    const span = spans[call.span.id ?? -1]
+    // Its head was there before the response, which may have waited for that.
+    if (span?.charged === 0 && call.headAt <= time.duration) span.charged = toMicroseconds(call.headAt - call.start)
+  }
   const duration = toMicroseconds(timeOf('http', spans, time))
   return { http: { count, failed, duration, calls: first.map(call => describeCall(call, time, mask)) } }
 }

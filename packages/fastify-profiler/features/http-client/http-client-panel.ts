@@ -2,14 +2,8 @@ import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
 import type { HttpCall, HttpUse } from '../../core/profile.ts'
 import type { Finding, Inline } from '../../core/view/block.ts'
 import { figures, statusTone } from '../../core/view/elements.ts'
-import {
-  count as counted,
-  formatDuration,
-  formatMilliseconds,
-  formatNumber,
-  formatShare,
-} from '../../core/view/units.ts'
-import { callsBadge, callsItem } from '../home/profile-header.ts'
+import { count as counted, formatDuration, formatMilliseconds, formatNumber } from '../../core/view/units.ts'
+import { callsBadge, callsItem, shareOfRequest } from '../home/profile-header.ts'
 import { type BarPiece, renderAxis, renderTicks, renderTrack, waterfallScale } from '../performance/waterfall.ts'
 
 export function httpCard({ calls, count, duration, failed }: HttpUse): ToolbarCard {
@@ -42,11 +36,7 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
       {
         metrics: [
           ['Requests', count.toLocaleString('en'), failed > 0 ? `${failed} failed` : null],
-          [
-            `${formatShare(duration, profile.duration)} of the request`.trim(),
-            formatDuration(duration),
-            overlapText(data),
-          ],
+          shareOfRequest(duration, profile.duration, overlapText(data)),
         ],
       },
       calls.length < count && {
@@ -94,9 +84,9 @@ function callPieces({ blocked, duration, head, start }: HttpCall, scale: number)
   ]
 }
 
-/** What requests at once would have taken one after another; null if there were none. */
+/** What requests at once would have taken one after another, without what ended after the response; null if none were. */
 function overlapText({ calls, duration }: HttpUse): string | null {
-  const sum = calls.reduce((total, call) => total + (call.duration ?? 0), 0)
+  const sum = calls.reduce((total, call) => total + ((call.isLate ? null : call.duration) ?? 0), 0)
   return sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
 }
 

@@ -128,7 +128,8 @@ function isFromList(same: readonly Call[], before: readonly Call[]): boolean {
 
 /** The queries and HTTP requests that have ended, in the order in which they began. */
 function callsOf({ database, http }: Profile): Call[] {
-  const queries = (database?.queries ?? []).map((query): Call => {
+  // The request has awaited nothing that ended after it.
+  const queries = (database?.queries ?? []).filter(isAwaited).map((query): Call => {
     const { blocked, duration, error, location, rows, sql, start, system, transaction, waited } = query
     const { isAllowed, isReading } = readStatement(sql)
     const isBarrier = !isReading || isAllowed || error !== null || transaction !== null || !servers.has(system)
@@ -137,7 +138,7 @@ function callsOf({ database, http }: Profile): Call[] {
     const values = valuesOfQuery(query)
     return { start, end, location, shape: shapeOf(sql, location), values, rows, isPage, isBarrier }
   })
-  const requests = (http?.calls ?? []).map((call): Call => {
+  const requests = (http?.calls ?? []).filter(isAwaited).map((call): Call => {
     const { blocked, duration, error, location, method, start, status, url } = call
     const isBarrier = method !== 'GET' || error !== null || (status ?? 0) >= 400
     const [address = ''] = url.split('?')
@@ -153,6 +154,10 @@ function callsOf({ database, http }: Profile): Call[] {
     }
   })
   return [...queries, ...requests].sort((one, other) => one.start - other.start)
+}
+
+function isAwaited({ isLate }: { isLate?: true }): boolean {
+  return !isLate
 }
 
 function shapeOf(text: string, location: Location | null): string {

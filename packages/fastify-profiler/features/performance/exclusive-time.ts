@@ -302,7 +302,7 @@ export function slowestCalls(profile: Pick<Timed, 'eventLoop' | 'spans'>, slices
     return {
       kind: span === null ? kind : timeKindOf(span),
       span,
-      times: same?.times ?? 1,
+      times: same === undefined ? 1 : timesOf(spansAt(spans, same.ids).filter(({ charged }) => charged !== 0)),
       time: group.reduce((sum, { start, end }) => sum + end - start, 0),
       isPart: same === undefined && id !== null && children.has(id),
       blocking: blocks.reduce((sum, block) => sum + block, 0),

@@ -6,7 +6,7 @@ import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { failedBefore, failedCalls, isSilentFailure, silentFailure } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
-import { repetitionTexts } from '../queries/remedy.ts'
+import { repetitionTexts, repetitionTime } from '../queries/remedy.ts'
 import { readStatement } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
 import { onlyMisses } from './cache-misses.ts'
@@ -37,7 +37,7 @@ export type Finding = { time: number; location: Location | null } & (
   | { what: 'caught'; status: number; before: ReturnType<typeof failedBefore> }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
-  | { what: 'waited'; pool: ConnectionWait['pool']; longest: number }
+  | ({ what: 'waited'; longest: number } & Pick<ConnectionWait, 'pool' | 'inVain'>)
   | { what: 'open'; query: number; meanwhile: string }
   | {
       what: 'blocked'
@@ -194,24 +194,32 @@ function blockers({ eventLoop, token }: Profile): string[] {
 function waits({ duration, eventLoop, spans }: Profile, slices: readonly TimeSlice[]): Finding[] {
   const found = new Map<string, Extract<Finding, { what: 'waited' }>>()
   for (const [id, span] of spans.entries()) {
-    if (span.wait === undefined) continue
-    const { pool } = span.wait
+    if (span.wait === undefined || span.charged === 0) continue
+    const { inVain, pool } = span.wait
     const longest = lengthOf(waitsOf(span, eventLoop.blocked))
     const own = slices.filter(({ kind, span }) => kind === 'waiting' && span === id)
     const known = found.get(causeOf(span.wait))
     const time = (known?.time ?? 0) + lengthOf(own)
     if (known !== undefined && known.longest >= longest) known.time = time
-    else found.set(causeOf(span.wait), { what: 'waited', time, pool, longest, location: span.location })
+    else {
+      const waited = { what: 'waited' as const, time, pool, longest, location: span.location }
+      found.set(causeOf(span.wait), { ...waited, ...(inVain && { inVain }) })
+    }
   }
-  return [...found.values()].filter(({ longest, pool, time }) => {
+  return [...found.values()].filter(finding => {
+    const { longest, time } = finding
     // Many short waits for connections that were there have no cause that one could remove.
-    const isCaused = causeOf({ pool }) !== 'unknown' || (time >= slowFrom && time >= duration * slowShare)
+    const isCaused = causeOf(finding) !== 'unknown' || (time >= slowFrom && time >= duration * slowShare)
     return longest >= waitedFrom && isCaused
   })
 }
 
 /** Why a query had to wait, by what was seen then. Nothing else is said to be the cause. */
-export function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
+export function causeOf({
+  inVain,
+  pool,
+}: Pick<ConnectionWait, 'inVain' | 'pool'>): 'none' | 'queue' | 'unknown' | 'opening' | 'busy' {
+  if (inVain) return 'none'
   if (pool === 'queue') return pool
   // A pool lends what is free only after all have asked.
   if (pool === null || pool.free > pool.waiting) return 'unknown'
@@ -244,7 +252,7 @@ export function findingText(finding: Finding, duration: number): readonly [claim
   const time = formatDuration(finding.time)
   if (finding.what === 'repeated') {
     const [what, remedy] = repetitionTexts(finding.repetition)
-    return [`${what}, ${time}.`, remedy]
+    return [`${what}, ${repetitionTime(finding.repetition)}.`, remedy]
   }
   if (finding.what === 'failed') {
     const { call, error, isLate, status } = finding
@@ -307,6 +315,7 @@ function blockedRemedy({ answer, by: [first, ...others] }: Extract<Finding, { wh
 
 function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [claim: string, remedy: string] {
   const { longest, pool, time } = finding
+  if (finding.inVain) return vainWaitText(longest, pool)
   // What overlaps with other work of the request is in the time of that.
   const isBeside = time < waitedFrom
   const waited = isBeside ? `up to ${formatDuration(longest)} beside other work of this request` : formatDuration(time)
@@ -329,6 +338,17 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
     `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: opening one took ${waited}.`,
     `${idle}Usually harmless in development.${beside}`,
   ]
+}
+
+/** What is known of a wait that ended without a connection: not why, but what its pool counted when it was asked. */
+function vainWaitText(longest: number, pool: ConnectionWait['pool']): readonly [claim: string, remedy: string] {
+  const claim = `No connection within ${formatDuration(longest)}`
+  const unsent = 'What waited for it was never sent.'
+  if (pool === null || pool === 'queue') return [`${claim}.`, unsent]
+  if (causeOf({ pool }) === 'busy') {
+    return [`${claim}: ${pool.open} of ${pool.most} in use, ${pool.waiting} waiting.`, unsent]
+  }
+  return [`${claim}. The pool had ${pool.open === 0 ? 'none' : pool.open} open.`, unsent]
 }
 
 /** Whether a function still ran at the end of the request, or never replied. */
@@ -362,7 +382,7 @@ export function findingsBlock(findings: readonly Finding[], profile: Profile): E
       const isAsked = 'samples' in profile && typeof remedy === 'string'
       const detail = isAsked ? remedy.replace(sampling, 'The CPU panel shows which functions.') : remedy
       const places = 'repetition' in finding ? finding.repetition.locations : [finding.location ?? []].flat()
-      const tone = tones[finding.what] ?? 'warning'
+      const tone = finding.what === 'waited' && finding.inVain ? 'error' : (tones[finding.what] ?? 'warning')
       return { tone, claim, detail, places }
     }),
   }

@@ -24,7 +24,7 @@ export function timeCard(profile: Profile): ToolbarCard {
     title: formatDuration(duration),
     note: `event loop busy ${Math.round(eventLoop.utilization * 100)}%`,
     warnings: findingsOf(profile, slices)
-      .filter(({ what }) => what !== 'waited')
+      .filter(finding => finding.what !== 'waited' || finding.inVain)
       .map(finding => findingText(finding, duration)[0]),
     rows: slowestCalls(profile, slices).map(call => [
       formatShare(call.time, duration),

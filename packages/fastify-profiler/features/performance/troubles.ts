@@ -150,7 +150,7 @@ function kindOf(finding: Finding, duration: number): { what: Trouble['what']; is
   if (finding.what === 'caught') return { what: 'fails', isTimed: false }
   if (finding.what === 'repeated' || finding.what === 'twice') return { what: finding.what, isTimed: false }
   if (finding.what === 'unaccounted') return null
-  if (finding.what === 'waited' && causeOf(finding) !== 'busy') return null
+  if (finding.what === 'waited' && causeOf(finding) !== 'busy' && !finding.inVain) return null
   if (finding.what === 'blocked' && finding.by.length > 0) return null
   // A cold cache misses once.
   if (finding.what !== 'slow') return { what: finding.what, isTimed: true }

@@ -120,7 +120,7 @@ export function waterfallRows(
     const same = call === undefined ? [span] : spansAt(spans, call.ids)
     const within = children.get(id) ?? []
     const below = rowsBelow(within, depth + 1)
-    const time = call?.time ?? span.duration
+    const time = call === undefined ? span.duration : lengthOf(same.flatMap(one => wholeOf(one, eventLoop.blocked)))
     const isTelling = same.some(({ outcome }) => outcome === 'threw' || outcome === 'unfinished')
     return [
       {
@@ -160,9 +160,14 @@ function pieceOf(span: Span): BarPiece {
 
 /** Hatched pieces for waits, and full ones for when the operations ran. */
 function operationPieces(spans: readonly Span[], { blocked }: Timed['eventLoop'], scale: number): BarPiece[] {
-  const runs = spans.flatMap(span => runsOf(span, blocked).map(run => ({ ...pieceOf(span), ...run })))
-  const waits = spans.flatMap(span => waitsOf(span, blocked).map(wait => ({ ...wait, colour: 'wait' })))
+  const runs = spans.flatMap(span => runsOf(span, blocked, span.duration).map(run => ({ ...pieceOf(span), ...run })))
+  const waits = spans.flatMap(span => waitsOf(span, blocked, span.duration).map(wait => ({ ...wait, colour: 'wait' })))
   return [...merge(waits, scale), ...drawnApart(runs, scale)]
+}
+
+/** When an operation ran, also after the response. */
+function wholeOf(span: Span, blocked: Timed['eventLoop']['blocked']) {
+  return (span.kind === 'wait' ? waitsOf : runsOf)(span, blocked, span.duration)
 }
 
 /** A pale piece for the whole function, and full ones for its own time. */

@@ -15,10 +15,10 @@ import {
   formatShare,
 } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/urls.ts'
-import { callsBadge, callsItem } from '../home/profile-header.ts'
+import { callsBadge, callsItem, shareOfRequest } from '../home/profile-header.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
-import { repetitionTexts } from './remedy.ts'
+import { repetitionTexts, repetitionTime } from './remedy.ts'
 import { readStatement } from './statement.ts'
 import { statementShape } from '../../core/statement-shape.ts'
 
@@ -68,7 +68,7 @@ export function queryCard(data: DatabaseUse, { profile, root }: ViewContext): To
   const { count, duration, queries, repetitions, waited } = data
   return {
     title: `${counted(count, 'query', 'queries')}, ${formatDuration(duration)}`,
-    note: `${formatShare(duration, profile.duration)} of the request`.trim(),
+    note: `${formatShare(duration, profile.duration) || 'none'} of the request`,
     warnings: repetitions.map(repetition => {
       const [what] = repetitionTexts(repetition)
       const [location] = repetition.locations
@@ -90,7 +90,6 @@ const ticksShown = 100
 const parametersShown = 20
 const longestParameters = 2000
 
-const notOver = 'Unfinished when the profile was made: still running, or waiting for a connection.'
 const noPlace = 'Sent by a library.'
 
 /** The longest query of a list, and all of them one after another. Milliseconds. */
@@ -153,9 +152,10 @@ function renderRow(group: QueryGroup, data: DatabaseUse, scale: ListScale, conte
   const error = queries.find(query => query.error !== null)?.error
   const isRepeated =
     data.repetitions.some(({ sql }) => statementShape(sql) === statementShape(first.sql)) && queries.length > 1
-  const isOver = queries.some(query => query.duration !== null)
+  const isOver = queries.some(({ duration, unsent }) => duration !== null && !unsent)
+  const isSent = queries.some(({ unsent }) => !unsent)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
-  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}${between}${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span>${isSized && html`<span class="number only-wide">${kilobytes(queries)}</span>`}<span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${error != null && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code>${error != null && html`<span class="error only-wide"><br>${error.slice(0, STATEMENT_LENGTH)}</span>`}</span></summary>
+  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}${between}${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span>${isSized && html`<span class="number only-wide">${kilobytes(queries)}</span>`}<span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${error != null && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge(isSent ? 'unfinished' : 'not sent', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code>${error != null && html`<span class="error only-wide"><br>${error.slice(0, STATEMENT_LENGTH)}</span>`}</span></summary>
 ${renderQueryBody(group, context)}</details><span class="at cut">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
 }
 
@@ -168,10 +168,18 @@ function renderSpread(queries: readonly Query[], longest: number): Markup {
   return html`<svg class="spread only-wide" width="100%" height="16" aria-hidden="true"><line class="base" x1="0%" x2="100%" y1="8" y2="8"/>${each.slice(0, ticksShown).map(ms => tick(ms, 'each', 3))}${median !== undefined && tick(median, 'median', 0)}</svg>`
 }
 
+/** What is wrong with the end of a query, other than an error. */
+function endText({ duration, unsent }: Pick<Query, 'duration'> & { unsent?: true | undefined }): string | null {
+  if (duration !== null) return unsent ? 'Not sent: it got no connection.' : null
+  const state = unsent ? 'waiting for a connection' : 'still running, or waiting for a connection'
+  return `Unfinished when the profile was made: ${state}.`
+}
+
 function renderQueryBody({ first, number, queries }: QueryGroup, context: ViewContext): Markup {
   const errors = [...new Set(queries.flatMap(({ error }) => error ?? []))]
+  const ends = [...new Set(queries.flatMap(query => endText(query) ?? []))]
   const given = queries.filter(({ parameters }) => parameters.length > 0)
-  return html`<div class="query-body">${errors.map(error => html`<p>${renderBadge('failed', 'error')} ${error}</p>`)}${queries.some(({ duration }) => duration === null) && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
+  return html`<div class="query-body">${errors.map(error => html`<p>${renderBadge('failed', 'error')} ${error}</p>`)}${ends.map(end => html`<p>${renderBadge(end, 'warning')}</p>`)}
 ${renderSqlBlock(first.sql)}
 ${given.length > 0 && html`<ol>${given.slice(0, parametersShown).map(query => html`<li><code>${parametersText(query).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
 <p class="muted">${waitSentences(queries)}</p>
@@ -256,8 +264,8 @@ function totals({ count, duration, failed, rows, shapes, transactions, waited }:
         count.toLocaleString('en'),
         `of ${counted(shapes, 'shape')}${failed > 0 ? `, ${failed} failed` : ''}`,
       ],
-      [`${formatShare(duration, whole)} of the request`.trim(), formatDuration(duration)],
-      ['longest wait for a connection', formatDuration(waited)],
+      shareOfRequest(duration, whole),
+      ['longest wait for a connection', waited > 0 ? formatDuration(waited) : null],
       ['rows read or changed', rows.toLocaleString('en')],
       [transactions === 1 ? 'transaction' : 'transactions', transactions || null],
     ],
@@ -268,7 +276,7 @@ function repetitionFinding(repetition: Repetition): Finding {
   const [what, remedy] = repetitionTexts(repetition)
   return {
     tone: 'warning',
-    claim: `${what}, ${formatDuration(repetition.duration)}.`,
+    claim: `${what}, ${repetitionTime(repetition)}.`,
     // A page marks its row in the list.
     detail: [remedy, { html: html``, markdown: ` ${code(repetition.sql)}` }],
     places: repetition.locations,
@@ -307,9 +315,12 @@ function queryTable(queries: readonly Query[]): Block {
           label,
         })),
         rows: queries.map(
-          ({ blocked, bytes, duration, waited, rows, sql, parameters, error, isLate, location, system }, index) => [
+          (
+            { blocked, bytes, duration, waited, rows, sql, parameters, error, isLate, location, system, unsent },
+            index,
+          ) => [
             index + 1,
-            duration === null ? null : formatDuration(duration),
+            duration === null || unsent ? null : formatDuration(duration),
             waited > 0 ? formatDuration(waited) : null,
             blocked > 0 ? formatDuration(blocked) : null,
             rows,
@@ -317,7 +328,7 @@ function queryTable(queries: readonly Query[]): Block {
             [
               { code: sql },
               isLate ? ' after the response' : null,
-              duration === null ? ` ${notOver}` : null,
+              endText({ duration, unsent }) === null ? null : ` ${endText({ duration, unsent })}`,
               error === null ? null : ` failed: ${error}`,
             ],
             parameters.length === 0 ? null : { code: parametersText({ parameters, system }) },

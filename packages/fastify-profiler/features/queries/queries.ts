@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
 import { type AnyFunction, isObject, isRecord } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
-import { type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
+import { type ConnectionWait, type Location, type PoolCounts, toMicroseconds } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder, recorderScope } from '../../core/watch/current-recorder.ts'
 import { secretsInQuery } from './bound-values.ts'
@@ -137,9 +137,22 @@ export class QueryCall {
     }
     query.sent = sent
     if (sent > query.start) query.wait ??= { start: query.start, duration: 0, pool: null }
-    if (query.wait !== null) query.wait.duration = sent - query.start
+    if (query.wait !== null) endWait(query.wait, sent)
     queriesOf(recorder).send(query, connection)
     addWait(recorder, query, connection)
+  }
+
+  /** Its connection is not there yet. */
+  waits(): void {
+    this.query.wait ??= { start: this.query.start, duration: Infinity, pool: null }
+    this.query.span.waitsFor(this.query.wait)
+  }
+
+  /** The connection that it waited for is there, and others may send on it at the same time. */
+  goesOn(): void {
+    const { query } = this
+    query.sent ??= this.recorder.now()
+    if (query.wait !== null) endWait(query.wait, query.sent)
   }
 
   /** A query that cannot be analysed is still recorded. */
@@ -175,8 +188,12 @@ export class QueryCall {
     if (query.duration === null) {
       const now = recorder.now()
       if (this.#connection !== null) waitForPredecessor(query, this.#connection, now)
-      // A query that never got its connection has only waited.
-      if (query.wait?.duration === Infinity) query.wait.duration = now - query.start
+      const { sent, wait } = query
+      if (sent === null && wait !== null && (wait.inVain || wait.duration === Infinity)) {
+        // A query that never got its connection has only waited. One with an answer had one that nobody told of.
+        if (failure === null) query.wait = null
+        else Object.assign(wait, { duration: now - wait.start, inVain: true })
+      }
       divideTime(query, now, recorder.clock.blockedWithin(query.wait?.start ?? query.start, now))
     }
     const error = failure?.error
@@ -314,10 +331,17 @@ export function beginWait(below: AnyFunction, pool: PoolCounts | null): ((connec
       driverBoundary.guard(() => {
         if (unused !== null) endUnusedWait(recorder, unused, connection === null)
         const location = unused?.location ?? null
+        if (connection !== null && query?.sent === null && query.wait !== null) endWait(query.wait, recorder.now())
         if (connection !== null) Object.assign(knownConnection(connection), { unused, holder: recorder, location })
       }, undefined)
     }
   }, null)
+}
+
+/** A connection has come, if only after the profile was made. */
+function endWait(wait: ConnectionWait, now: number): void {
+  wait.duration = now - wait.start
+  delete wait.inVain
 }
 
 const unusedWaitsKept = 100

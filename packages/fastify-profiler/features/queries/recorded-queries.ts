@@ -19,7 +19,7 @@ import {
   toMicroseconds,
 } from '../../core/profile.ts'
 import type { ListedStatement, ProfileSummary } from '../../core/summary.ts'
-import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/intervals.ts'
+import { isAfterResponse, leaveOutLate, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/intervals.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
@@ -75,8 +75,8 @@ export interface UnusedWait {
 function unusedWaits(recorder: Recorder): Span[] {
   const { waits: all = [] } = recorded.get(recorder.records) ?? {}
   const waits = [...all].filter(({ wait }) => wait.duration >= shortestWait)
-  const now = recorder.now()
-  return waits.map(({ wait, location, parent, failed }) => ({
+  const now = recorder.ended ?? recorder.now()
+  return waits.map(({ wait, location, parent, failed }): Span => ({
     parent,
     kind: 'wait',
     name: 'connect',
@@ -89,7 +89,11 @@ function unusedWaits(recorder: Recorder): Span[] {
     duration: Math.min(wait.duration, now - wait.start),
     outcome: failed ? 'threw' : wait.duration === Infinity ? 'unfinished' : 'continued',
     detail: null,
-    wait: { ...wait, duration: Math.min(wait.duration, now - wait.start) },
+    wait: {
+      ...wait,
+      duration: Math.min(wait.duration, now - wait.start),
+      ...((failed || wait.duration === Infinity) && { inVain: true }),
+    },
   }))
 }
 
@@ -171,6 +175,7 @@ export function learnFromQueries(recorder: Recorder, secrets: RequestSecrets): v
 export function collectQueries({ exchange: { recorder }, mask, time }: CollectingRecorded): Pick<Profile, 'database'> {
   const { spans } = recorder
   const waits = unusedWaits(recorder)
+  leaveOutLate(waits, spans, time)
   maskSpans(waits, mask)
   spans.push(...waits)
   hideValues(spans)
@@ -193,14 +198,15 @@ function describeQueries(
   if (queries === undefined || queries.count === 0) return null
   const { count, failed, rows, waited, transactions, repetitions, first, statements } = queries
   const room = { ...parametersKept }
+  const unended = first.filter(({ duration }) => duration === null)
   return {
     count,
     failed,
     rows,
     duration: toMicroseconds(timeOf('query', spans, time)),
-    waited: toMicroseconds(waited),
+    waited: toMicroseconds(unended.reduce((longest, query) => Math.max(longest, waitOf(query)), waited)),
     transactions,
-    shapes: statements.size,
+    shapes: new Set([...statements.keys(), ...unended.map(({ statement }) => statementShape(statement))]).size,
     ...(count > first.length && { statements: describeStatements([...statements.values()], mask) }),
     repetitions: repetitions.found(spans, time).map(repetition => maskRepetition(repetition, mask)),
     queries: first.map(query => describeQuery(query, room, time, mask)),
@@ -220,7 +226,8 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
 }
 
 function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask: Mask): Query {
-  const { system, statement, duration, waited, blocked, rows, bytes, failure, location, transaction } = query
+  const { system, statement, duration, blocked, rows, bytes, failure, location, transaction } = query
+  const waited = waitOf(query)
   const start = (query.shownStart ??= startOf(query))
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   const described: Query = {
@@ -237,8 +244,14 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
     transaction,
   }
   if (bytes !== null) described.bytes = bytes
+  if (query.wait?.inVain) described.unsent = true
   if (isAfterResponse(time, start + waited + blocked + (duration ?? Infinity))) described.isLate = true
   return described
+}
+
+/** How long a query waited for a connection, also if it has not ended. */
+function waitOf({ duration, wait, waited }: RecordedQuery): number {
+  return duration === null && wait !== null && wait.duration < Infinity ? wait.duration : waited
 }
 
 /** When a query began, with a wait for its connection before. */

@@ -1,5 +1,6 @@
 import type { Repetition } from '../../core/profile.ts'
 import { remember } from '../../core/bounds.ts'
+import { formatDuration } from '../../core/view/units.ts'
 import { readStatement } from './statement.ts'
 
 /** What a repetition is, and what to do about it. */
@@ -10,6 +11,11 @@ export function repetitionTexts({ count, kind, remedy, sql }: Repetition): reado
   const claim =
     kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} × ${readStatement(sql).name}, one at a time`
   return [claim, remedy ?? 'One query could fetch all the rows.']
+}
+
+/** How long repetitions took of the request. */
+export function repetitionTime({ duration }: Pick<Repetition, 'duration'>): string {
+  return duration > 0 ? formatDuration(duration) : 'none of them before the response'
 }
 
 /**

@@ -148,7 +148,7 @@ const time = Date.now() - 24 * 60 * 60 * 1000
 /** A successful request, with the given changes. */
 export function profile(changes: Partial<Profile> = {}): Profile {
   return {
-    version: 10,
+    version: 11,
     token: 'k3Jx9PzQ4wTn',
     parent: null,
     time,

@@ -55,7 +55,9 @@ function begin(query: object, below: AnyFunction): QueryCall | null {
   // What a connection asks for itself is executed by nobody else.
   const isOwn = propertyOf(propertyOf(query, 'handler'), 'name') === 'execute'
   if (isOwn || propertyOf(query, 'executed') === true) return null
-  return beginQuery(askedBy(query), below)
+  const call = beginQuery(askedBy(query), below)
+  call?.waits()
+  return call
 }
 
 /** What a connection was last seen to receive on, since it shows its socket to nobody, and how many queries it sent. */

@@ -109,6 +109,9 @@ function read(_args: readonly unknown[], pipeline: object): AskedQuery | null {
   return readBatch('pipeline', Number(Reflect.get(pipeline, 'length')))
 }
 
+/** Commands that wait for a connection. */
+const waiting = new WeakMap<object, QueryCall>()
+
 /** Commands are sent again after a reconnection, when nobody takes their promise. */
 const known = new WeakSet<object>()
 
@@ -119,6 +122,7 @@ function watchedSend(send: AnyFunction): AnyFunction {
     const isNew = stream === undefined && isObject(command) && !known.has(command)
     const call = isNew ? begin(command, watched) : null
     if (isNew) known.add(command)
+    if (isObject(command)) tellOfWait(propertyOf(this, 'status'), command, call)
     const result: unknown = Reflect.apply(send, this, args)
     if (call === null || isHeard(command, call) || !isPromise(result)) return result
     // A library such as BullMQ has lost its caller, and finds it again when its own promise is awaited.
@@ -128,6 +132,19 @@ function watchedSend(send: AnyFunction): AnyFunction {
       error => call.fail(error),
     )
   }
+}
+
+/** A client without a connection keeps its commands, and sends them again once it is ready. */
+function tellOfWait(status: unknown, command: object, call: QueryCall | null): void {
+  driverBoundary.guard(() => {
+    if (status === 'ready') {
+      waiting.get(command)?.goesOn()
+      waiting.delete(command)
+    } else if (call !== null && status !== 'connect') {
+      call.waits()
+      waiting.set(command, call)
+    }
+  }, undefined)
 }
 
 /** With a callback, nobody handles a promise that follows the command's. That of a script does not tell of its own. */
