@@ -141,17 +141,15 @@ export class Exchanges {
   }
 
   #watch(recorder: Recorder, raw: IncomingMessage, response: ServerResponse): Exchange {
-    const answer = watchAnswer(
-      response,
-      this.#observer(recorder, raw, () => exchange),
-    )
+    const observer = this.#observer(recorder, raw, () => exchange)
+    const answer = watchAnswer(response, observer)
     const exchange: Exchange = {
       recorder,
       raw,
       response,
       answer,
       received: watchBody(raw),
-      upgrade: watchUpgrade(raw, response),
+      upgrade: watchUpgrade(raw, response, () => observer.guard(() => answering(exchange))),
       request: null,
       reply: null,
       route: null,
@@ -182,7 +180,7 @@ export class Exchanges {
       guard: call => recorders.guard(recorder, call, undefined),
       failed: error => recorder.exception(error),
       beforeHead: () => {
-        if (exchange().isReplied) recorder.answering()
+        answering(exchange())
         edit(() => editor.editHead(exchange()))
       },
       isReplied: () => exchange().isReplied,
@@ -238,6 +236,12 @@ export class Exchanges {
       ended(exchange)
     }, undefined)
   }
+}
+
+/** Called with the head of a response. Without `reply.send`, the application has written it. */
+function answering({ isReplied, recorder, reply }: Exchange): void {
+  if (isReplied) recorder.answering()
+  else if (reply !== null) recorder.writing()
 }
 
 /**
