@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { RouteShorthandOptions } from 'fastify'
+import type { FastifyReply, RouteHandler, RouteShorthandOptions } from 'fastify'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import t from 'tap'
@@ -7,7 +7,18 @@ import { openPool, servePostgres } from './drivers/postgres-server.ts'
 import { serveRedis } from './drivers/redis-server.ts'
 import { standInService } from './drivers/stand-in-server.ts'
 import { beginQuery } from '../features/queries/queries.ts'
-import { everythingStored, keptLines, listen, pageOf, panelOf, profiledApp, sendAndLeave } from './profiled-app.ts'
+import { fakeClock } from './fake-clock.ts'
+import {
+  deferred,
+  everythingStored,
+  keptLines,
+  listen,
+  onlyProfile,
+  pageOf,
+  panelOf,
+  profiledApp,
+  sendAndLeave,
+} from './profiled-app.ts'
 
 const redisAddress = { port: await serveRedis(t), host: '127.0.0.1' }
 const redis = new Redis({ ...redisAddress, lazyConnect: true, enableReadyCheck: false })
@@ -149,4 +160,89 @@ t.test('a handler that never replies is told on the home page and on its profile
   const text = await pageOf(app, 'latest?panel=performance', 'text/markdown')
   t.match(text, /GET \/hangs had not ended after \d+ ms\..*neither replies nor calls done/)
   t.notMatch(text, 'Its own code')
+})
+
+t.test('a response that the application writes itself is being sent, however long that takes', async t => {
+  const { sleep } = fakeClock(t)
+  const app = await profiledApp(t)
+  const write = async ({ raw }: FastifyReply) => {
+    raw.writeHead(200, { 'content-type': 'text/event-stream' })
+    raw.write('data: 1\n\n')
+    await sleep(2000)
+    raw.end('data: 2\n\n')
+  }
+  const writeLater = async (reply: FastifyReply) => {
+    await sleep(1000)
+    await write(reply)
+  }
+  const handlers: Record<string, RouteHandler> = {
+    hijacks(_request, reply) {
+      void write(reply.hijack())
+    },
+    'hijacks-and-writes-later'(_request, reply) {
+      void writeLater(reply.hijack())
+    },
+    'hijacks-later'(_request, reply) {
+      setImmediate(() => {
+        void write(reply.hijack())
+      })
+    },
+    'returns-reply': (_request, reply) => {
+      void write(reply.hijack())
+      return reply
+    },
+    async 'hijacks-async'(_request, reply) {
+      void writeLater(reply.hijack())
+    },
+    async 'returns-reply-async'(_request, reply) {
+      void writeLater(reply.hijack())
+      return reply
+    },
+    awaits: async (_request, reply) => write(reply.hijack()),
+    // As @fastify/sse does.
+    'no-hijack': async (_request, reply) => write(reply),
+    'no-hijack-sync'(_request, reply) {
+      void write(reply)
+    },
+  }
+  for (const [name, handler] of Object.entries(handlers)) app.get(`/${name}`, handler)
+  for (const name of Object.keys(handlers)) {
+    await app.inject(`/${name}`)
+    const { duration, spans, status } = await onlyProfile(t, app, `/${name}`)
+    t.match({ status, spans }, { status: 200, spans: [{ kind: 'handler', outcome: 'replied', duration: 0 }] }, name)
+    t.ok(duration >= 2000, name)
+    const text = await pageOf(app, 'latest?panel=performance', 'text/markdown')
+    t.match(text, /\| Sending \| [23],000 ms \| 100% \|/, name)
+    t.notMatch(text, /^- .*(?:GET|unaccounted)/m, name)
+  }
+  t.notMatch(await pageOf(app, ''), 'had not ended')
+})
+
+t.test('a query that a handler sends while it writes its response itself is a call of the handler', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async (_request, reply) => {
+    reply.hijack().raw.writeHead(200).write('one')
+    await pool.query('select 1')
+    reply.raw.end('two')
+  })
+  await app.inject('/')
+  t.match((await onlyProfile(t, app, '/')).spans, [{ kind: 'handler' }, { kind: 'query', parent: 0 }])
+})
+
+t.test('a handler that hijacks its reply and then neither writes nor ends is told', async t => {
+  const { block } = fakeClock(t)
+  const app = await profiledApp(t)
+  const entered = deferred()
+  app.get('/hangs', async (_request, reply) => {
+    reply.hijack()
+    setImmediate(() => {
+      block(150)
+      entered.resolve()
+    })
+    await new Promise(() => {})
+  })
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /hangs HTTP/1.1\r\nhost: localhost\r\n\r\n', entered.promise)
+  await everythingStored(app)
+  t.match(await pageOf(app, ''), /GET \/hangs: its handler had not ended after \d+ ms/)
 })

@@ -249,6 +249,9 @@ function upgrades(app: FastifyInstance): void {
   })
 }
 
+/** What is said of requests that hang, and of time that nobody is known to have used. */
+const accusation = /had not ended|unfinished|unaccounted, \d/
+
 const upgradeRequest = (path: string) =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n`
 
@@ -271,7 +274,49 @@ t.test('an upgraded request has the status 101 and lasts as long as its connecti
   await everythingStored(app)
   const profile = await onlyProfile(t, app, '/101')
   t.match(profile, { status: 101, outcome: 'upgraded', duration: 30_000 })
+  t.match(profile.spans, [{ kind: 'handler', outcome: 'replied' }])
   t.match(await pageOf(app, `${profile.token}?panel=request`), 'Upgraded to another protocol')
+  t.notMatch(await pageOf(app, `${profile.token}?panel=performance`, 'text/markdown'), accusation)
+  t.notMatch(await pageOf(app, ''), accusation)
+})
+
+t.test('an async handler that upgrades may await the end of its connection', async t => {
+  const { block } = fakeClock(t)
+  const app = await profiledApp(t)
+  upgrades(app)
+  app.get('/awaits', async ({ raw }, reply) => {
+    reply.hijack()
+    raw.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n')
+    await once(raw.socket.resume(), 'end')
+    raw.socket.destroy()
+  })
+  const { port } = await listen(app)
+  const socket = connect(port, '127.0.0.1')
+  socket.write(upgradeRequest('/awaits'))
+  await once(socket, 'data')
+  block(30_000)
+  socket.destroy()
+  await everythingStored(app)
+  const profile = await onlyProfile(t, app, '/awaits')
+  t.match(profile, { outcome: 'upgraded', duration: 30_000, spans: [{ kind: 'handler', outcome: 'replied' }] })
+  t.notMatch(await pageOf(app, 'latest?panel=performance', 'text/markdown'), accusation)
+})
+
+t.test('a handler whose error the WebSocket plugin logs after the upgrade has ended', async t => {
+  const app = await profiledApp(t)
+  upgrades(app)
+  app.get('/fails', ({ log, raw }, reply) => {
+    reply.hijack()
+    raw.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n')
+    log.error(new Error('the socket handler fails'))
+    raw.socket.destroy()
+  })
+  const { port } = await listen(app)
+  await sendRaw(port, upgradeRequest('/fails'))
+  await everythingStored(app)
+  const { exceptions, spans } = await onlyProfile(t, app, '/fails')
+  t.match(exceptions, [{ message: 'the socket handler fails' }])
+  t.match(spans, [{ kind: 'handler', outcome: 'replied' }])
 })
 
 t.test('an upgrade refused on the raw socket has that status and is not aborted', async t => {

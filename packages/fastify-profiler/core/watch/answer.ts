@@ -157,6 +157,7 @@ export function watchReply(reply: FastifyReply, exchange: Exchange, recorders: R
   const { calls } = recorder
   function watchedHijack(this: FastifyReply): FastifyReply {
     exchange.hijacked = true
+    recorders.guard(recorder, () => recorder.hijacking(), undefined)
     return hijack.call(this)
   }
   /** @returns whether the payload is a stream */

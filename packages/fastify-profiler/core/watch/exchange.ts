@@ -286,8 +286,16 @@ interface Upgrade {
   status: number | null
 }
 
-/** Reads the status from the first write to an upgrade request's socket. @returns null for any other request */
-export function watchUpgrade({ headers }: IncomingMessage, { socket }: ServerResponse): Upgrade | null {
+/**
+ * Reads the status from the first write to an upgrade request's socket.
+ * @param answered called with that write if it has a status
+ * @returns null for any other request
+ */
+export function watchUpgrade(
+  { headers }: IncomingMessage,
+  { socket }: ServerResponse,
+  answered: () => void,
+): Upgrade | null {
   if (headers.upgrade === undefined || socket === null) return null
   const upgrade: Upgrade = { status: null }
   const inherited: PropertyDescriptorMap = {}
@@ -305,6 +313,7 @@ export function watchUpgrade({ headers }: IncomingMessage, { socket }: ServerRes
         // Later writes belong to the other protocol.
         Object.defineProperties(socket, inherited)
         upgrade.status ??= statusIn(args[0])
+        if (upgrade.status !== null) answered()
         return Reflect.apply(method, socket, args)
       },
     })

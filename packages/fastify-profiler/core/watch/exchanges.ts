@@ -155,10 +155,8 @@ export class Exchanges {
   }
 
   #watch(recorder: Recorder, raw: IncomingMessage, response: ServerResponse): Exchange {
-    const answer = watchAnswer(
-      response,
-      this.#observer(recorder, raw, () => exchange),
-    )
+    const observer = this.#observer(recorder, raw, () => exchange)
+    const answer = watchAnswer(response, observer)
     const exchange: Exchange = {
       recorder,
       raw,
@@ -166,7 +164,7 @@ export class Exchanges {
       answer,
       received: watchBody(raw),
       body: undefined,
-      upgrade: watchUpgrade(raw, response),
+      upgrade: watchUpgrade(raw, response, () => observer.guard(() => answering(exchange))),
       request: null,
       reply: null,
       route: null,
@@ -197,7 +195,7 @@ export class Exchanges {
       guard: call => recorders.guard(recorder, call, undefined),
       failed: error => recorder.exception(error),
       beforeHead: () => {
-        if (exchange().isReplied) recorder.answering()
+        answering(exchange())
         edit(() => editor.editHead(exchange()))
       },
       isReplied: () => exchange().isReplied,
@@ -253,6 +251,12 @@ export class Exchanges {
       ended(exchange)
     }, undefined)
   }
+}
+
+/** Called with the head of a response. Without `reply.send`, the application has written it. */
+function answering({ isReplied, recorder, reply }: Exchange): void {
+  if (isReplied) recorder.answering()
+  else if (reply !== null) recorder.writing()
 }
 
 /**

@@ -252,6 +252,17 @@ export class Recorder implements RequestIdentity {
     this.mark('kernel.response')
   }
 
+  /** Called when the application writes the head of the response itself, past Fastify. */
+  writing(): void {
+    this.calls.writing()
+    this.mark('kernel.response')
+  }
+
+  /** Called when the application hijacks the reply. Once the function that did so has ended, others write it. */
+  hijacking(): void {
+    this.calls.hijacking(() => this.mark('kernel.response'))
+  }
+
   line(line: string, location: Location | null = null): void {
     if (this.finished) return
     if (this.lines.length < this.#bounds.logs) this.lines.push({ start: this.now(), line, location })

@@ -29,6 +29,10 @@ interface Running {
   form: 'sync' | 'async' | null
   /** Whether the profile waits for its end. */
   isAwaited: boolean
+  /** Whether it has written the head of the response itself. What it awaits from then on is part of sending. */
+  isWriting: boolean
+  /** Called when it ends; null unless it has hijacked the reply. */
+  whenHandedOver: (() => void) | null
 }
 
 /** A call of `reply.send` that has not returned. */
@@ -96,29 +100,33 @@ export class RunningCalls {
       waited: 0,
       form: null,
       isAwaited: false,
+      isWriting: false,
+      whenHandedOver: null,
     })
     if (hook === 'onResponse') this.#work.begin()
     return id
   }
 
-  /** Called when a function returns. A function that has sent the response and returned no promise has ended. */
+  /** Called when a function returns. One that has sent or hijacked the response, and returned no promise, has ended. */
   returned(id: number, form: 'sync' | 'async'): void {
     const place = this.#placeOf(id)
     const running = place === -1 ? undefined : this.#running[place]
     if (running === undefined) return
     running.form = form
-    if (form === 'sync' && running.span.outcome === 'replied') this.close(id, 'replied')
+    const hasAnswered = running.span.outcome === 'replied' || running.whenHandedOver !== null
+    if (form === 'sync' && hasAnswered) this.close(id, 'replied')
   }
 
   /** Ends a call, unless it has ended before. */
   close(id: number, outcome: SpanOutcome): void {
     const running = this.#remove(this.#placeOf(id))
     if (running === undefined) return
-    const { span, waited, isAwaited } = running
-    span.duration = this.#clock.now() - span.start - waited
+    const { form, span, waited, isAwaited, isWriting, whenHandedOver } = running
+    if (!isWriting || form !== 'async') span.duration = this.#clock.now() - span.start - waited
     // "continued" must not replace "replied".
     if (span.outcome === 'unfinished' || outcome === 'threw') span.outcome = outcome
     if (span.hook === 'onResponse' || isAwaited) this.#work.end()
+    whenHandedOver?.()
   }
 
   /** Stops following a call whose request has timed out. */
@@ -145,7 +153,13 @@ export class RunningCalls {
   /** Called when a function awaits or returns the reply: it then waits for the response to be sent. */
   waits(): void {
     const now = this.#clock.now()
-    for (const running of this.#running) if (!answerHooks.has(running.span.hook ?? '')) running.waitsSince ??= now
+    for (const running of [...this.#running]) {
+      if (answerHooks.has(running.span.hook ?? '')) continue
+      running.waitsSince ??= now
+      if (running.whenHandedOver === null) continue
+      running.whenHandedOver()
+      this.#answered(running, now)
+    }
   }
 
   /** Called when that wait ends: the response was sent, or the client left. Drops calls that never replied. */
@@ -183,6 +197,21 @@ export class RunningCalls {
     this.#answeredAt(this.#clock.now())
   }
 
+  /** Called when the application writes the head of the response itself, past Fastify. */
+  writing(): void {
+    const running = this.#running.at(-1)
+    if (running !== undefined) running.isWriting = true
+    this.answering()
+  }
+
+  /** Called when the newest call hijacks the reply. @param handedOver called when that call has ended */
+  hijacking(handedOver: () => void): void {
+    const running = this.#running.at(-1)
+    if (running === undefined) return handedOver()
+    running.whenHandedOver = handedOver
+    if (running.form === 'sync') this.close(running.id, 'replied')
+  }
+
   /** Stops following all calls. */
   clear(): void {
     this.#running.length = 0
@@ -203,7 +232,11 @@ export class RunningCalls {
 
   #answeredAt(now: number): void {
     const running = this.#running.at(-1)
-    if (running === undefined || answerHooks.has(running.span.hook ?? '') || running.span.outcome === 'replied') return
+    if (running !== undefined) this.#answered(running, now)
+  }
+
+  #answered(running: Running, now: number): void {
+    if (answerHooks.has(running.span.hook ?? '') || running.span.outcome === 'replied') return
     const sent = running.sendsSince ?? now
     running.handedOverAt ??= sent
     running.span.outcome = 'replied'

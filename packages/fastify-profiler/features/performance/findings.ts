@@ -147,8 +147,9 @@ function slowCalls(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
     .filter(({ blocking, kind, span, time, times }) => {
       const isTold = told.some(({ sql, locations: [line] }) => sql === span?.detail && isSameLine(line, span.location))
       const isRepeated = kind === 'sql' && (times >= repetitionsFrom || isTold)
-      const isCall = span !== null || blocking >= slowFrom
-      return isCall && !isRepeated && time >= slowFrom && time >= profile.duration * slowShare
+      // Time between the calls, such as that of sending a stream, counts only as far as code ran in it.
+      const took = span === null ? blocking : time
+      return !isRepeated && took >= slowFrom && took >= profile.duration * slowShare
     })
     .map(call => ({ what: 'slow', call, time: call.time, location: call.span?.location ?? null }))
 }

@@ -172,6 +172,23 @@ t.test('a single slow call and lost time are findings, too, and calls at once cl
   )
 })
 
+t.test('an open stream is a finding only if code blocked the event loop for much of it', async t => {
+  const streamed = (blocked: number) => {
+    const { eventLoop, token } = profile()
+    return textOf(
+      page('performance', {
+        duration: 2000,
+        spans: [],
+        lifecycle: [{ name: 'kernel.response', hooks: [], start: 0, duration: 0, listeners: [], interrupted: null }],
+        eventLoop: { ...eventLoop, blocked: [{ start: 100, duration: blocked, by: token }] },
+      }),
+    )
+  }
+  const finding = 'sending: 2,000 ms, 100% of the request. It blocked the event loop for'
+  t.notMatch(streamed(40), finding)
+  t.match(streamed(400), `${finding} 400 ms.`)
+})
+
 t.test('the routing panel shows the route that matched', async t => {
   t.match(routingPanel.view(routing, context(profile())), [
     {
