@@ -100,14 +100,17 @@ export function leaveOutLate(operations: readonly Span[], all: readonly Span[], 
   }
 }
 
-/** When an operation ran, as far as its request is charged for it, or for all of `took`: not while it waited for its connection, nor while the event loop was blocked. */
+/**
+ * When an operation ran, as far as its request is charged for it, or for all of `took`: not while it waited for its
+ * connection, nor while the event loop was blocked.
+ */
 export function runsOf(span: Span, blocked: readonly BlockedTime[], took = span.charged ?? span.duration): Interval[] {
   const { start, shared, wait } = span
   // Where operations that share a span ran is not known, only for how long.
   if (shared !== undefined) return [{ start, end: start + shared.time }]
   const end = start + took
   const sent = wait === undefined ? start : Math.max(start, wait.start + wait.duration)
-  if (end < sent) return []
+  if (end < sent || wait?.inVain) return []
   return unblocked({ start: sent, end }, blocked, { start: Math.min(start, wait?.start ?? start), end })
 }
 

@@ -91,7 +91,10 @@ t.test('a connection that is asked for by itself is waited for by its first quer
   t.ok(Number(query?.waited) >= 25, 'the wait before it')
   const waits = profile.spans.filter(({ kind }) => kind === 'wait')
   t.match(waits, [{ outcome: 'threw', wait: { pool: { open: 1, most: 1 } } }])
-  t.match(await performanceOf(app, profile), /No connection within [\d.]+ ms: 1 of 1 in use, 0 waiting\. What waited for it was never sent/)
+  t.match(
+    await performanceOf(app, profile),
+    /No connection within [\d.]+ ms: 1 of 1 in use, 0 waiting\. What waited for it was never sent/,
+  )
   addUp(t, profile)
 })
 

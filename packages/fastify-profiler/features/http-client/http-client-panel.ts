@@ -84,7 +84,7 @@ function callPieces({ blocked, duration, head, start }: HttpCall, scale: number)
   ]
 }
 
-/** What requests at once would have taken one after another, without what ended after the response; null if none were. */
+/** What requests at once would have taken one after another, without late ones; null if none were at once. */
 function overlapText({ calls, duration }: HttpUse): string | null {
   const sum = calls.reduce((total, call) => total + ((call.isLate ? null : call.duration) ?? 0), 0)
   return sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
