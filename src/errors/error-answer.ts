@@ -127,7 +127,7 @@ function render(type: ErrorType, status: number, title: string, detail: string, 
  */
 function problemText(status: number, title: string, detail: string, members: Advice['members']): string {
   if (members !== undefined) return JSON.stringify({ type: 'about:blank', title, status, detail, ...members })
-  return `{"type":"about:blank","title":"${title}","status":${status},"detail":${JSON.stringify(detail)}}`
+  return `{"type":"about:blank","title":"${title}","status":${status},"detail":${JSON.stringify(String(detail))}}`
 }
 
 function headersFor(type: string): ErrorAnswer['headers'] {

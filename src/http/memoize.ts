@@ -19,8 +19,8 @@ export function memoize<Made>(make: (text: string) => Made, mostKept: number): (
 }
 
 /**
- * Copies a text, which may be a substring. V8 keeps the whole text of a substring: a host
- * cut out of a long target would hold all of it.
+ * Copies a text, which may be a substring. V8 keeps the whole text of a substring: a host cut out of a long
+ * target would hold all of it.
  */
 export function ownText(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le')

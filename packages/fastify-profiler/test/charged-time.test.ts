@@ -29,11 +29,10 @@ t.test('a call that had not ended when the response was sent has no share in the
   const profile = await app.profiler.find(String(profiles[0]?.token))
   if (profile === null) return t.fail('there is no profile')
   const calls = slowestCalls(profile, sliceTime(profile)).map(({ span }) => span?.name ?? '')
-  t.ok(calls.some(name => name.endsWith('/soon')))
   t.notOk(calls.some(name => name.endsWith('/late')))
-  const [late, soon] = profile.http?.calls ?? []
-  t.equal(late?.isLate, true)
-  t.ok(Number(profile.http?.duration) <= Number(soon?.duration) + 0.1, JSON.stringify(profile.http))
+  t.equal(profile.http?.calls[0]?.isLate, true)
+  // The 30 ms after the other call are not charged to this one.
+  t.ok(Number(profile.http?.duration) <= profile.duration - 20, JSON.stringify(profile.http))
   const page = await pageOf(app, `${profile.token}?panel=http-client`, 'text/markdown')
   t.match(page, /\/late` after the response/)
   t.notMatch(page, 'if one after another')
@@ -75,12 +74,12 @@ for (const library of ['pg', 'postgres.js']) {
     const profile = await profileOf(app, '/')
     t.match(profile.database, { duration: 0, queries: [{ unsent: true }] })
     const performance = await pageOf(app, `${profile.token}?panel=performance`, 'text/markdown')
-    t.match(performance, /No connection within [\d.]+ ms\..*What waited for it was never sent/)
+    t.match(performance, /No connection within [\d.,]+ ms\..*What waited for it was never sent/)
     t.notMatch(performance, /harmless|select: /)
     const database = await pageOf(app, `${profile.token}?panel=database`, 'text/markdown')
     t.match(
       database,
-      /of the request: none[^]*longest wait for a connection: [\d.]+ ms[^]*Not sent: it got no connection/,
+      /of the request: none[^]*longest wait for a connection: [\d.,]+ ms[^]*Not sent: it got no connection/,
     )
   })
 }
@@ -92,9 +91,17 @@ t.test(
     redis.on('error', () => {})
     t.teardown(() => redis.disconnect())
     const app = await profiledApp(t, { patience: 300 })
-    app.get('/', async () => redis.get('key'))
+    const begun = deferred()
+    app.get('/', async () => {
+      begun.resolve()
+      return redis.get('key')
+    })
+    // In many turns, since a busy machine's pause in one counts as blocked and not as waited.
+    const leave = begun.promise.then(async () => {
+      for (let turn = 0; turn < 10; turn++) await sleep(3)
+    })
     const { port } = await listen(app)
-    await sendAndLeave(port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n', sleep(60))
+    await sendAndLeave(port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n', leave)
     await everythingStored(app)
     const { profiles } = await app.profiler.search({ url: '/' })
     const profile = await app.profiler.find(String(profiles[0]?.token))
@@ -102,6 +109,6 @@ t.test(
     const handler = profile?.spans.find(({ kind }) => kind === 'handler')
     t.equal(handler?.outcome, 'unfinished')
     t.ok(Number(handler?.duration) <= Number(profile?.duration), JSON.stringify(handler))
-    t.match(await pageOf(app, 'latest?panel=performance', 'text/markdown'), /No connection within [\d.]+ ms\./)
+    t.match(await pageOf(app, 'latest?panel=performance', 'text/markdown'), /No connection within [\d.,]+ ms\./)
   },
 )

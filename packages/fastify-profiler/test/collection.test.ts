@@ -556,6 +556,15 @@ const bodyChanges: Record<string, (app: FastifyInstance) => void> = {
     const properties = { lines: { type: 'array' }, added: { default: 1 } }
     app.post('/', { schema: { body: { type: 'object', additionalProperties: false, properties } } }, async () => 'ok')
   },
+  'its parser gives it a prototype of its own, as that of forms does': app => {
+    app.removeContentTypeParser('application/json')
+    app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+      done(null, Object.assign(Object.create(Object.create(null)), JSON.parse(String(text))))
+    })
+    app.post('/', async request => {
+      Object.assign(Object(request.body), { model: 'other' })
+    })
+  },
   'a handler of an unmatched URL changes it': app => {
     app.setNotFoundHandler(async request => {
       Object.assign(Object(request.body), { model: 'other' })

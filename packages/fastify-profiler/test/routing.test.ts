@@ -87,18 +87,15 @@ t.test('a route for all paths that gave up is named, with its plugin and its pla
   t.notMatch(await panelOf(app, { url: '/museum/7', method: 'PUT' }, 'routing'), 'callNotFound')
 })
 
-t.test(
-  'a path that a route for all paths takes for another method only is told so, after the similar ones',
-  async t => {
-    const app = await profiledApp(t)
-    app.get('/works/:id', async () => 'one')
-    app.route({ method: ['GET', 'HEAD'], url: '/*', handler: async () => 'file' })
-    const any = '| GET HEAD | `/*` | Takes any path, but only for GET, HEAD |'
-    t.match(await panelOf(app, { url: '/index.html', method: 'POST' }, 'routing'), any)
-    const page = await panelOf(app, { url: '/work/7', method: 'POST' }, 'routing')
-    t.ok(page.indexOf('Add “s”, but only for GET') < page.indexOf(any) && page.includes('Add “s”'), page)
-  },
-)
+t.test('a path whose only route is one for all paths and another method says so, after the similar routes', async t => {
+  const app = await profiledApp(t)
+  app.get('/works/:id', async () => 'one')
+  app.route({ method: ['GET', 'HEAD'], url: '/*', handler: async () => 'file' })
+  const any = '| GET HEAD | `/*` | Takes any path, but only for GET, HEAD |'
+  t.match(await panelOf(app, { url: '/index.html', method: 'POST' }, 'routing'), any)
+  const page = await panelOf(app, { url: '/work/7', method: 'POST' }, 'routing')
+  t.ok(page.indexOf('Add “s”, but only for GET') < page.indexOf(any) && page.includes('Add “s”'), page)
+})
 
 t.test('the nearest routes are listed with the reason why each did not match', async t => {
   const tenant = {

@@ -227,9 +227,10 @@ export function copyOfBody(body: unknown, { depth, values }: ProfileBounds): unk
   return copyOf(body, depth)
 }
 
+/** Some parsers, such as that of forms, have a prototype of their own, which inherits nothing. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
+  return !isObject(prototype) || Object.getPrototypeOf(prototype) === null
 }
 
 /** What was sent of a response. */

@@ -17,6 +17,8 @@ const httpCallsKept = 100
 /** The outgoing HTTP requests of one request: the first in full, and totals of all. */
 class RecordedHttpCalls {
   readonly first: HttpClientCall[] = []
+  /** When the heads of the responses came, by the calls' spans. */
+  readonly heads = new Map<number, number>()
   count = 0
   failed = 0
 
@@ -45,8 +47,6 @@ export class HttpClientCall {
   readonly start: number
   /** Until the head of the response; null if there was none. */
   head: number | null = null
-  /** When that came, since the start of the watched request; Infinity before. */
-  headAt = Infinity
   /** Until the end of the response's body; null until then. */
   duration: number | null = null
   /** The time in which the event loop was blocked meanwhile. */
@@ -76,8 +76,9 @@ export class HttpClientCall {
   /** The head of the response has arrived. @param header reads a header of the response by its lower-case name */
   answered(status: number, header: (name: string) => unknown): void {
     this.status = status
-    this.headAt = this.recorder.now()
-    this.head = this.headAt - this.start
+    const now = this.recorder.now()
+    this.head = now - this.start
+    if (this.span.id !== null) recorded.get(this.recorder.records)?.heads.set(this.span.id, now)
     const length = Number(header('content-length') ?? NaN)
     if (Number.isInteger(length)) this.#announced = this.method === 'HEAD' ? 0 : length
     const token = header('x-debug-token')
@@ -147,11 +148,11 @@ export function collectHttpCalls({ exchange, mask, time }: CollectingRecorded): 
   const { records, spans } = exchange.recorder
   const calls = recorded.get(records)
   if (calls === undefined) return { http: null }
-  const { count, failed, first } = calls
-  for (const call of first) {
-    const span = spans[call.span.id ?? -1]
+  const { count, failed, first, heads } = calls
+  for (const [id, headAt] of heads) {
+    const span = spans[id]
     // Its head was there before the response, which may have waited for that.
-    if (span?.charged === 0 && call.headAt <= time.duration) span.charged = toMicroseconds(call.headAt - call.start)
+    if (span?.charged === 0 && headAt <= time.duration) span.charged = toMicroseconds(headAt - span.start)
   }
   const duration = toMicroseconds(timeOf('http', spans, time))
   return { http: { count, failed, duration, calls: first.map(call => describeCall(call, time, mask)) } }

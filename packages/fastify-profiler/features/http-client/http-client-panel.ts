@@ -86,8 +86,9 @@ function callPieces({ blocked, duration, head, start }: HttpCall, scale: number)
 
 /** What requests at once would have taken one after another, without late ones; null if none were at once. */
 function overlapText({ calls, duration }: HttpUse): string | null {
-  const sum = calls.reduce((total, call) => total + ((call.isLate ? null : call.duration) ?? 0), 0)
-  return sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
+  const durations = calls.flatMap(call => (call.isLate ? [] : (call.duration ?? [])))
+  const sum = durations.reduce((total, time) => total + time, 0)
+  return durations.length > 1 && sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
 }
 
 function failureOf({ duration, error, location, method, url }: HttpCall): Finding[] {

@@ -282,8 +282,8 @@ function loggerGap(app: FastifyInstance): LoggerGap | null {
   if (recordsEveryLevel(log) || othersLoggers.has(app)) return null
   if (isSilent(log)) {
     const says =
-      'Fastify logs nothing, since the application was made without a logger. Lines of a pino logger that it imports ' +
-      'are recorded if that is made with recordedLogger().'
+      'Fastify logs nothing, since the application was made without a logger. Lines of your own pino logger are ' +
+      'recorded if you make it with recordedLogger().'
     return { says, hidesErrors: true }
   }
   if (streamOf(log) === null) {

@@ -361,7 +361,7 @@ const unrecorded = 'It waits for what is not recorded, or it neither replies nor
 
 function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
   const { blocking, time } = call
-  const rest = 'Its own code, or what it waits for without being recorded.'
+  const rest = 'Its own code, or a wait for what is not recorded or had not ended.'
   if (blocking >= slowFrom) return blocking >= time / 2 ? sampling : `${rest} ${sampling}`
   if (call.kind === 'hook') return 'It delays every request that it runs for.'
   if (call.kind === 'handler') return rest

@@ -75,7 +75,11 @@ export interface UnusedWait {
 function unusedWaits(recorder: Recorder): Span[] {
   const { waits: all = [] } = recorded.get(recorder.records) ?? {}
   const waits = [...all].filter(({ wait }) => wait.duration >= shortestWait)
-  const now = recorder.ended ?? recorder.now()
+  const { ended } = recorder
+  const now = recorder.now()
+  // An unfinished one ends with its request, like a function, unless it began later.
+  const durationOf = ({ duration, start }: ConnectionWait) =>
+    Math.min(duration, (duration === Infinity && ended !== null && start < ended ? ended : now) - start)
   return waits.map(({ wait, location, parent, failed }): Span => ({
     parent,
     kind: 'wait',
@@ -86,12 +90,12 @@ function unusedWaits(recorder: Recorder): Span[] {
     plugin: null,
     location,
     start: wait.start,
-    duration: Math.min(wait.duration, now - wait.start),
+    duration: durationOf(wait),
     outcome: failed ? 'threw' : wait.duration === Infinity ? 'unfinished' : 'continued',
     detail: null,
     wait: {
       ...wait,
-      duration: Math.min(wait.duration, now - wait.start),
+      duration: durationOf(wait),
       ...((failed || wait.duration === Infinity) && { inVain: true }),
     },
   }))

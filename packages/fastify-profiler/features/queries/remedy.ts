@@ -15,7 +15,7 @@ export function repetitionTexts({ count, kind, remedy, sql }: Repetition): reado
 
 /** How long repetitions took of the request. */
 export function repetitionTime({ duration }: Pick<Repetition, 'duration'>): string {
-  return duration > 0 ? formatDuration(duration) : 'none of them before the response'
+  return duration > 0 ? formatDuration(duration) : 'no time of the request'
 }
 
 /**
