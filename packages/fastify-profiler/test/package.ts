@@ -65,7 +65,7 @@ t.test('the package has what it needs to run, to be read and to be typed, and no
     .sort()
   t.same(
     found,
-    ['CHANGELOG.md', 'LICENSE', 'README.md', 'SKILL.md', 'package.json'].map(file => `package/${file}`),
+    ['LICENSE', 'README.md', 'SKILL.md', 'package.json'].map(file => `package/${file}`),
   )
   const shown = files.filter(file => /\/(?:test|bench|examples)\//.test(file))
   t.same(shown, [])
