@@ -125,6 +125,11 @@ export function waitsOf(span: Span, blocked: readonly BlockedTime[], took = span
   return unblocked({ start: wait.start, end: wait.start + wait.duration }, blocked, { start: wait.start, end })
 }
 
+/** When an operation took time: when it ran, or if it is only a wait for a connection, when it waited. */
+export function activeTimes(span: Span, blocked: readonly BlockedTime[], took = span.charged ?? span.duration) {
+  return (span.kind === 'wait' ? waitsOf : runsOf)(span, blocked, took)
+}
+
 /** The time of a request in which at least one operation of a kind ran. */
 export function timeOf(kind: SpanKind, spans: readonly Span[], { blocked, duration }: RequestTime): number {
   const runs = spans.flatMap(span => (span.kind === kind ? runsOf(span, blocked) : []))

@@ -1,11 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
 import { sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
 import { openPool } from './drivers/postgres-server.ts'
 import { standIn, standInService } from './drivers/stand-in-server.ts'
-import { deferred, everythingStored, listen, pageOf, profiledApp, profileOf, sendAndLeave } from './profiled-app.ts'
+import {
+  deferred,
+  everythingStored,
+  listen,
+  onlyProfile,
+  pageOf,
+  profiledApp,
+  profileOf,
+  sendAndLeave,
+} from './profiled-app.ts'
+
+/** The profile of a request that a call outlives. */
+async function profileAnsweredLate(t: Test, app: FastifyInstance, answered: ReturnType<typeof deferred>) {
+  await app.inject('/')
+  // Longer than clocks may differ by.
+  await sleep(20)
+  answered.resolve()
+  await everythingStored(app)
+  return onlyProfile(t, app, '/')
+}
 
 t.test('a call that had not ended when the response was sent has no share in the request', async t => {
   const answered = deferred()
@@ -20,14 +40,7 @@ t.test('a call that had not ended when the response was sent has no share in the
     await sleep(30)
     return 'done'
   })
-  await app.inject('/')
-  // Longer than clocks may differ by.
-  await sleep(20)
-  answered.resolve()
-  await everythingStored(app)
-  const { profiles } = await app.profiler.search({ url: '/' })
-  const profile = await app.profiler.find(String(profiles[0]?.token))
-  if (profile === null) return t.fail('there is no profile')
+  const profile = await profileAnsweredLate(t, app, answered)
   const calls = slowestCalls(profile, sliceTime(profile)).map(({ span }) => span?.name ?? '')
   t.notOk(calls.some(name => name.endsWith('/late')))
   t.equal(profile.http?.calls[0]?.isLate, true)
@@ -51,15 +64,10 @@ t.test('the head of an answer may have delayed the response, although its body e
     void body?.pipeTo(new WritableStream())
     return status
   })
-  await app.inject('/')
-  await sleep(20)
-  answered.resolve()
-  await everythingStored(app)
-  const { profiles } = await app.profiler.search({ url: '/' })
-  const profile = await app.profiler.find(String(profiles[0]?.token))
-  t.equal(profile?.http?.calls[0]?.isLate, true)
-  const charged = Number(profile?.http?.duration)
-  t.ok(charged > 0 && charged <= Number(profile?.duration), `${charged} ms`)
+  const profile = await profileAnsweredLate(t, app, answered)
+  t.equal(profile.http?.calls[0]?.isLate, true)
+  const charged = Number(profile.http?.duration)
+  t.ok(charged > 0 && charged <= profile.duration, `${charged} ms`)
 })
 
 for (const library of ['pg', 'postgres.js']) {
@@ -103,12 +111,11 @@ t.test(
     const { port } = await listen(app)
     await sendAndLeave(port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n', leave)
     await everythingStored(app)
-    const { profiles } = await app.profiler.search({ url: '/' })
-    const profile = await app.profiler.find(String(profiles[0]?.token))
-    t.match(profile?.database, { count: 1, shapes: 1, queries: [{ duration: null, unsent: true }] })
-    const handler = profile?.spans.find(({ kind }) => kind === 'handler')
+    const profile = await onlyProfile(t, app, '/')
+    t.match(profile.database, { count: 1, shapes: 1, queries: [{ duration: null, unsent: true }] })
+    const handler = profile.spans.find(({ kind }) => kind === 'handler')
     t.equal(handler?.outcome, 'unfinished')
-    t.ok(Number(handler?.duration) <= Number(profile?.duration), JSON.stringify(handler))
+    t.ok(Number(handler?.duration) <= profile.duration, JSON.stringify(handler))
     t.match(await pageOf(app, 'latest?panel=performance', 'text/markdown'), /No connection within [\d.,]+ ms\./)
   },
 )

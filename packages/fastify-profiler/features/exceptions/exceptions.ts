@@ -68,6 +68,11 @@ function numbersOf(items: ReadonlyArray<{ parent: number | null }>): Array<{ num
   })
 }
 
+/** A chain with the numbers that its errors have on a page. */
+interface NumberedChain extends Chain {
+  numbers: ReturnType<typeof numbersOf>
+}
+
 /** Where an error was thrown: at the application's nearest frame, or else at its first; null without a stack. */
 function placeOf({ frames }: Exception): Frame | null {
   return frames.find(({ kind }) => kind === 'own') ?? frames[0] ?? null
@@ -98,10 +103,9 @@ function roleOf({ cause, exceptions, worst }: Chain, index: number): string {
 const MESSAGE_LENGTH = 300
 
 /** The errors of a chain, one line each: those that caused an error, or were gathered in it, are indented under it. */
-function renderExceptionTree(chain: Chain, place: Place): Markup {
-  const { cause, exceptions, worst } = chain
+function renderExceptionTree(chain: NumberedChain, place: Place): Markup {
+  const { cause, exceptions, numbers, worst } = chain
   const depths = depthsOf(exceptions)
-  const numbers = numbersOf(exceptions)
   return html`<ol class="chain rows" aria-label="Exception chain">${exceptions.map((exception, index) => {
     const mark = index === cause && cause !== worst ? 'solid' : 'neutral'
     const frame = placeOf(exception)
@@ -125,9 +129,8 @@ export function exceptionBlocks(
   profile: Pick<Profile, 'crash' | 'exceptions' | 'routing' | 'status'>,
   place: Place,
 ): Blocks {
-  const chain = chainOf(profile)
-  const { cause, exceptions, worst } = chain
-  const numbers = numbersOf(exceptions)
+  const chain = { ...chainOf(profile), numbers: numbersOf(profile.exceptions) }
+  const { cause, exceptions, numbers, worst } = chain
   // The requested path is at fault, not the code that rejects it.
   const open = isRoutingFailure(profile) ? [] : [cause, worst]
   return [
@@ -149,11 +152,11 @@ export function exceptionBlocks(
   ]
 }
 
-function headingOf(chain: Chain, exception: Exception, index: number): Inline {
-  const { exceptions } = chain
+function headingOf(chain: NumberedChain, exception: Exception, index: number): Inline {
+  const { exceptions, numbers } = chain
   const { class: name, code, relation, statusCode, uncaught } = exception
   const badges = [code, statusCode, relation === 'logged' ? 'from the log' : null, uncaught ?? null]
-  const { place = null } = numbersOf(exceptions)[index] ?? {}
+  const { place = null } = numbers[index] ?? {}
   const role = [roleOf(chain, index), place].filter(text => text !== null).join(', ')
   return [
     name,
@@ -164,7 +167,7 @@ function headingOf(chain: Chain, exception: Exception, index: number): Inline {
 }
 
 /** An exception with its message and advice, the line that matters, and its properties. */
-function bodyOf(chain: Chain, exception: Exception, index: number, place: Place, hasFrames: boolean): Blocks {
+function bodyOf(chain: NumberedChain, exception: Exception, index: number, place: Place, hasFrames: boolean): Blocks {
   const { class: name, message, properties } = exception
   const entries = Object.entries(properties)
   const names = entries.map(([name]) => name).join(', ')
@@ -187,7 +190,7 @@ function adviceOf({ help, hint, remedy, severity }: Exception['properties']): st
 
 /** The line that matters with its source, and the other frames folded. */
 function stackBlocks(
-  { cause: root, exceptions }: Chain,
+  { cause: root, exceptions, numbers }: NumberedChain,
   { frames }: Exception,
   index: number,
   place: Place,
@@ -205,11 +208,7 @@ function stackBlocks(
     main === undefined && nearest !== null && { text: 'No frame of yours. The nearest line of yours:', look: 'muted' },
     isSame
       ? {
-          text: [
-            'Same place as ',
-            { link: numbersOf(exceptions)[root]?.number ?? '', to: `#exception-${root + 1}` },
-            '.',
-          ],
+          text: ['Same place as ', { link: numbers[root]?.number ?? '', to: `#exception-${root + 1}` }, '.'],
           look: 'muted',
         }
       : nearest && frameBlock(nearest, place),

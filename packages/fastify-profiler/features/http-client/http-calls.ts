@@ -57,7 +57,7 @@ export class HttpClientCall {
   /** The token in the response of an application that is profiled, too. */
   token: string | null = null
   failure: { readonly error: unknown } | null = null
-  readonly span: OpenSpan
+  readonly #span: OpenSpan
   #received = 0
   /** Not every client tells what it receives. */
   #announced: number | null = null
@@ -68,8 +68,8 @@ export class HttpClientCall {
     this.method = method
     this.url = url
     this.location = findCaller(below)
-    this.span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location: this.location })
-    this.start = recorder.spans[this.span.id ?? -1]?.start ?? recorder.now()
+    this.#span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location: this.location })
+    this.start = recorder.spans[this.#span.id ?? -1]?.start ?? recorder.now()
     httpCallsOf(recorder).add(this)
   }
 
@@ -78,7 +78,7 @@ export class HttpClientCall {
     this.status = status
     const now = this.recorder.now()
     this.head = now - this.start
-    if (this.span.id !== null) recorded.get(this.recorder.records)?.heads.set(this.span.id, now)
+    if (this.#span.id !== null) httpCallsOf(this.recorder).heads.set(this.#span.id, now)
     const length = Number(header('content-length') ?? NaN)
     if (Number.isInteger(length)) this.#announced = this.method === 'HEAD' ? 0 : length
     const token = header('x-debug-token')
@@ -117,7 +117,7 @@ export class HttpClientCall {
     this.blocked = now - start - this.duration
     if (head !== null) this.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
     if (failure !== null || isRefusal(status)) calls.failed++
-    this.span.end(failure === null ? 'continued' : 'threw', { name: nameOf(method, url) + flawOf(status) }, now)
+    this.#span.end(failure === null ? 'continued' : 'threw', { name: nameOf(method, url) + flawOf(status) }, now)
   }
 }
 

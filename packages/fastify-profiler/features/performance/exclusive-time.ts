@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import { groupBy } from '../../core/group-by.ts'
-import { blocksIn, lengthOf, type Interval, runsOf, waitsOf } from '../../core/intervals.ts'
+import { activeTimes, blocksIn, lengthOf, type Interval, runsOf, waitsOf } from '../../core/intervals.ts'
 import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, ResponseRecord, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
@@ -256,7 +256,7 @@ export function gatherCalls({ eventLoop, spans }: Pick<Timed, 'eventLoop' | 'spa
   })
   return [...byPlace.values()].map(group => {
     const same = group.map(([, span]) => span)
-    const runs = same.flatMap(span => (span.kind === 'wait' ? waitsOf : runsOf)(span, eventLoop.blocked))
+    const runs = same.flatMap(span => activeTimes(span, eventLoop.blocked))
     return { ids: group.map(([id]) => id), first: group[0][1], times: timesOf(same), time: lengthOf(runs) }
   })
 }

@@ -1,5 +1,5 @@
 import type { Tone } from '../../core/panel.ts'
-import { lengthOf, runsOf, waitsOf, without } from '../../core/intervals.ts'
+import { activeTimes, lengthOf, runsOf, waitsOf, without } from '../../core/intervals.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderIndent, renderLocation } from '../../core/view/elements.ts'
@@ -120,7 +120,10 @@ export function waterfallRows(
     const same = call === undefined ? [span] : spansAt(spans, call.ids)
     const within = children.get(id) ?? []
     const below = rowsBelow(within, depth + 1)
-    const time = call === undefined ? span.duration : lengthOf(same.flatMap(one => wholeOf(one, eventLoop.blocked)))
+    const time =
+      call === undefined
+        ? span.duration
+        : lengthOf(same.flatMap(one => activeTimes(one, eventLoop.blocked, one.duration)))
     const isTelling = same.some(({ outcome }) => outcome === 'threw' || outcome === 'unfinished')
     return [
       {
@@ -163,11 +166,6 @@ function operationPieces(spans: readonly Span[], { blocked }: Timed['eventLoop']
   const runs = spans.flatMap(span => runsOf(span, blocked, span.duration).map(run => ({ ...pieceOf(span), ...run })))
   const waits = spans.flatMap(span => waitsOf(span, blocked, span.duration).map(wait => ({ ...wait, colour: 'wait' })))
   return [...merge(waits, scale), ...drawnApart(runs, scale)]
-}
-
-/** When an operation ran, also after the response. */
-function wholeOf(span: Span, blocked: Timed['eventLoop']['blocked']) {
-  return (span.kind === 'wait' ? waitsOf : runsOf)(span, blocked, span.duration)
 }
 
 /** A pale piece for the whole function, and full ones for its own time. */

@@ -169,7 +169,7 @@ function renderSpread(queries: readonly Query[], longest: number): Markup {
 }
 
 /** What is wrong with the end of a query, other than an error. */
-function endText({ duration, unsent }: Pick<Query, 'duration'> & { unsent?: true | undefined }): string | null {
+function endText({ duration, unsent }: Query): string | null {
   if (duration !== null) return unsent ? 'Not sent: it got no connection.' : null
   const state = unsent ? 'waiting for a connection' : 'still running, or waiting for a connection'
   return `Unfinished when the profile was made: ${state}.`
@@ -314,11 +314,10 @@ function queryTable(queries: readonly Query[]): Block {
         ].map(label => ({
           label,
         })),
-        rows: queries.map(
-          (
-            { blocked, bytes, duration, waited, rows, sql, parameters, error, isLate, location, system, unsent },
-            index,
-          ) => [
+        rows: queries.map((query, index) => {
+          const { blocked, bytes, duration, waited, rows, sql, parameters, error, isLate, location, unsent } = query
+          const end = endText(query)
+          return [
             index + 1,
             duration === null || unsent ? null : formatDuration(duration),
             waited > 0 ? formatDuration(waited) : null,
@@ -328,13 +327,13 @@ function queryTable(queries: readonly Query[]): Block {
             [
               { code: sql },
               isLate ? ' after the response' : null,
-              endText({ duration, unsent }) === null ? null : ` ${endText({ duration, unsent })}`,
+              end === null ? null : ` ${end}`,
               error === null ? null : ` failed: ${error}`,
             ],
-            parameters.length === 0 ? null : { code: parametersText({ parameters, system }) },
+            parameters.length === 0 ? null : { code: parametersText(query) },
             location === null ? null : { place: location },
-          ],
-        ),
+          ]
+        }),
       },
     ],
   }

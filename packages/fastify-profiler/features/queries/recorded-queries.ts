@@ -243,7 +243,7 @@ function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask
     waited: toMicroseconds(waited),
     blocked: toMicroseconds(blocked),
     rows: failure === null ? rows : null,
-    error: failure === null ? null : mask.text(errorText(failure.error, secrets)),
+    error: failure === null ? null : mask.text(withoutSecrets(failure.error, secrets)),
     location,
     transaction,
   }
@@ -271,7 +271,7 @@ function maskRepetition(repetition: Repetition, mask: Mask): Repetition {
   return { ...repetition, ...masked }
 }
 
-function errorText(error: unknown, secrets: readonly string[]): string {
+function withoutSecrets(error: unknown, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, masked)), textOf(error))
 }
 
