@@ -215,6 +215,7 @@ export class Profiler {
     store.writeConfiguration(configuration)
     store.open()
     for (const { ready } of this.#running) ready?.(configuration.key)
+    this.#application.plugins.end()
     this.#start.runHooks()
   }
 

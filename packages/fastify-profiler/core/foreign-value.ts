@@ -90,7 +90,8 @@ type Response = ServerResponse & { getRawHeaderNames?: () => string[] }
 
 /** Sets a header. Keeps the application's spelling of its name. */
 export function setHeader(response: Response, name: string, value: string | number | string[]): void {
-  const spelled = response.getRawHeaderNames?.().find(each => each.toLowerCase() === name)
+  const isThere = response.hasHeader(name)
+  const spelled = isThere ? response.getRawHeaderNames?.().find(each => each.toLowerCase() === name) : undefined
   response.setHeader(spelled ?? name, value)
 }
 

@@ -43,6 +43,11 @@ export class PluginTree {
     })
   }
 
+  /** All plugins are loaded. Each promise of a request would cost more with a second AsyncLocalStorage. */
+  end(): void {
+    this.#loading.disable()
+  }
+
   /** The name of the running plugin; null for the application's own code. */
   current(): string | null {
     return this.#loading.getStore()?.name ?? null
