@@ -462,6 +462,12 @@ t.test('an invalid field in the search box is reported, and the others count', a
   ])
 })
 
+t.test('a problem with a field is told by the name that was written', async t => {
+  const { problems } = read('slower:soon until:never license:a license:b faster:1 slower:5')
+  t.match(problems.join(' '), /slower is given 2 times.* slower takes .* until takes .* license is given 2 times/)
+  t.same(read('slower:5 faster:1').problems, ['slower is greater than faster, so nothing can match.'])
+})
+
 t.test('a field of the search box that is nearly one is asked about, and searched for as text', async t => {
   const { criteria, problems } = read('rout:/x Licence:Louvre http://localhost a:b path:/x')
   t.same(criteria, { text: 'rout:/x Licence:Louvre http://localhost a:b path:/x' })

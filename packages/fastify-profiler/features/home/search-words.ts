@@ -45,6 +45,11 @@ export function readWords(text: string, labels: readonly string[]): URLSearchPar
   return query
 }
 
+/** The word of the search box that sets a parameter. A label is its own. */
+export function wordFor(name: string): string {
+  return Object.entries(keys).find(([, field]) => field === name)?.[0] ?? name
+}
+
 /** Asks about words such as "rout:/x", which are fields but for a letter or two. */
 export function unknownFilters(text: string, labels: readonly string[]): string[] {
   const names = [...Object.keys(keys), ...labels]
