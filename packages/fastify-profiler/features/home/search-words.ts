@@ -50,14 +50,15 @@ export function wordFor(name: string): string {
   return Object.entries(keys).find(([, field]) => field === name)?.[0] ?? name
 }
 
-/** Asks about words such as "rout:/x", which are fields but for a letter or two. */
+/** Says of words such as "rout:/x" or "foo:bar" that they are no fields. Ports, times and URLs have colons, too. */
 export function unknownFilters(text: string, labels: readonly string[]): string[] {
   const names = [...Object.keys(keys), ...labels]
   return [...text.matchAll(words)].flatMap(([word]) => {
-    const [, key = ''] = /^(\w{3,}):./.exec(word) ?? []
+    const [, key = '', value = ''] = /^(\w{3,30}):(?!\/\/)(.+)/s.exec(word) ?? []
     const nearest = nearestName(key, names)
-    const isKnown = nearest === undefined || nearest.toLowerCase() === key.toLowerCase()
-    return isKnown ? [] : `There is no filter “${key}:”. Did you mean ${nearest}:?`
+    if (nearest?.toLowerCase() === key.toLowerCase()) return []
+    if (nearest !== undefined) return `There is no filter “${key}:”. Did you mean ${nearest}:?`
+    return /^(?:\d|$)/.test(value) ? [] : `There is no filter “${key}:”. The word was searched as text.`
   })
 }
 
