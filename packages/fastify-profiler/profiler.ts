@@ -166,6 +166,7 @@ export class Profiler {
     followEarlier(app, application)
     application.plugins.watch(app)
     trace(app, application)
+    this.#start.own = performance.now() - this.#start.began
   }
 
   /** The URL of the list of profiles, for an application with this origin. */
@@ -207,8 +208,11 @@ export class Profiler {
     await Promise.all(this.#running.flatMap(({ prepared }) => prepared ?? []))
   }
 
-  /** Stores the application's configuration, and opens the store. Called once the application is ready. */
-  configure(): void {
+  /**
+   * Stores the application's configuration, and opens the store. Called once the application is ready.
+   * @param since when the application began to wait for that, by `performance.now()`
+   */
+  configure(since: number): void {
     const { store } = this.#parts
     const configuration = this.#describeConfiguration()
     this.#collector.setConfiguration(configuration.key)
@@ -216,6 +220,7 @@ export class Profiler {
     store.open()
     for (const { ready } of this.#running) ready?.(configuration.key)
     this.#application.plugins.end()
+    this.#start.own += performance.now() - since
     this.#start.runHooks()
   }
 
@@ -282,8 +287,9 @@ export function install(app: FastifyInstance, options: ProfilerOptions, terms: T
   const patience = Math.min(preparingPatience, (app.initialConfig.pluginTimeout ?? 0) / 4 || preparingPatience)
   // Before the profiler watches hooks, so that its own is none of the application's.
   app.addHook('onReady', async function storeConfiguration() {
+    const began = performance.now()
     await Promise.race([profiler.prepared(), sleep(patience, undefined, { ref: false })])
-    profiler.configure()
+    profiler.configure(began)
   })
   profiler.install()
   app.addHook('onClose', async function stopProfiler() {

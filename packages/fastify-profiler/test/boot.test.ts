@@ -86,6 +86,16 @@ t.test('the boot is a page, Markdown and JSON, linked from every page and from t
   t.match(await pageOf(app, 'latest?panel=configuration'), /href="\/_profiler\/boot">How the application started/)
 })
 
+t.test("the boot tells the profiler's own part of the time that belongs to no plugin", async t => {
+  const app = await profiledApp(t)
+  app.register(async function plugin() {})
+  await app.ready()
+  const { duration, own = 0 } = await bootOf(app)
+  t.ok(own > 0 && own <= duration, `${own} of ${duration} ms`)
+  t.match(await pageOf(app, 'boot'), /Profiler’s own.*[\d.]+ ms.*Unaccounted .*and the profiler’s own time/s)
+  t.match(await pageOf(app, 'boot', 'text/markdown'), /Profiler’s own: [\d.]+ ms/i)
+})
+
 t.test('an application without plugins has a boot that says so', async t => {
   const app = await profiledApp(t)
   t.match(await pageOf(app, 'boot'), /Ready after .*No plugin was registered/s)

@@ -128,6 +128,24 @@ t.test('a 500 of Nest has the error that led to it, not a 422 before, and nothin
   t.match(await pageOf(app, `${token}?panel=exception`), /<section id="exception-2"/)
 })
 
+t.test("an error of Nest's validation is told with the first of its reasons, and how many more there are", async t => {
+  const { app, profileOf } = await watchedApp(t)
+  let message: unknown
+  app.get('/', async () => {
+    filter(Object.assign(new Error('Bad Request Exception'), { response: { message } }))
+  })
+  for (const [reasons, said] of [
+    [['name must be a string', 'age must be positive'], ': name must be a string (and 1 more)'],
+    [['name must be a string'], ': name must be a string'],
+    [[{ property: 'name' }], ''],
+    ['Bad Request Exception', ''],
+  ] as const) {
+    message = reasons
+    const { profiles } = await app.profiler.search(await profileOf('/'))
+    t.strictSame(profiles[0]?.exception, `Error: Bad Request Exception${said}`)
+  }
+})
+
 const broken = new Proxy(() => {}, {
   get() {
     throw new Error('unreadable')

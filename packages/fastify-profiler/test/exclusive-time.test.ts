@@ -288,6 +288,14 @@ t.test('the cause of a wait is what the pool counted when it was asked, and noth
   }
 })
 
+t.test('a long wait in spite of a free connection says when it was free, and that its cause was not seen', async t => {
+  const pool = { open: 2, free: 1, most: 2, waiting: 0, closing: null }
+  const of = requestOf([operation('query', { start: 20, duration: 30, ...waiting(20, 25, pool) })])
+  const [found] = findingsOf(of, sliceTime(of)).filter(({ what }) => what === 'waited')
+  const said = found && findingText(found, of.duration).join(' ')
+  t.match(said, /^Waited 25.0 ms for a connection, though one was free when the pool was asked\. Why was not seen\./)
+})
+
 t.test('a call that takes ten milliseconds and a seventh of its request is a finding', async t => {
   const found = (...durations: number[]) => {
     const of = requestOf(durations.map((duration, n) => span({ start: n * 20, duration, location: null })))

@@ -11,7 +11,7 @@ let asked = 0
 const statuses: Record<string, number> = { '/broken': 503, '/missing': 404 }
 const service = await standInService(t, ({ url = '' }, response) => {
   const isTooEarly = url === '/flaky' && asked++ === 0
-  response.writeHead(isTooEarly ? 503 : (statuses[url] ?? 200)).end()
+  response.writeHead(isTooEarly ? 503 : (statuses[url.replace(/(?<=\w)\/.*/, '')] ?? 200)).end()
 })
 
 const app = await profiledApp(t)
@@ -234,4 +234,14 @@ t.test('the overview tells of routes that answer in spite of a failure', async t
   t.match(home, /GET \/both: 1 query failed[^]*2 of 2<[^]*cannot fail loudly[^]*failures\.test\.ts:\d+/)
   t.match(home, /GET \/both: 1 call failed[^]*2 of 2</)
   t.notMatch(home, /GET \/missing, /)
+})
+
+t.test('of a failed call with a long URL, the overview tells the end and the status, by which it differs', async t => {
+  const app = await profiledApp(t)
+  const long = (end: string) => `/broken/${'segment/'.repeat(30)}${end}`
+  app.get('/one', async () => call(long('orders')))
+  app.get('/two', async () => call(long('customers')))
+  for (const url of ['/one', '/two']) await app.inject(url)
+  const home = await pageOf(app, '')
+  for (const end of ['orders', 'customers']) t.match(home, new RegExp(`/broken/[^<]*…[^<]*/${end}: 503`))
 })

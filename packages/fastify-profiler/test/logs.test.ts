@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import pino, { type DestinationStream } from 'pino'
 import t from 'tap'
@@ -179,6 +180,21 @@ t.test('a logged stack has two frames of the profiler, which no view shows', asy
     t.match(page, /logs\.test.*preHandlerCallback/s)
     t.notMatch(page, machinery)
   }
+})
+
+t.test('a frame of the profiler in a folder whose name has spaces is not shown either', async t => {
+  const app = await profiledApp(t)
+  const own = join(
+    dirname(fileURLToPath(import.meta.resolve('fastify-profiler/package.json'))),
+    'my (old) copy',
+    'a.js',
+  )
+  const frames = [`call [as run] (${own}:1:2)`, `async call (${own}:1:2)`, `${own}:1:2`, `async ${own}:1:2`]
+  const stack = ['Error: logged', ...[...frames, 'kept (/my app/b.js:3:4)'].map(frame => `    at ${frame}`)].join('\n')
+  app.get('/', async ({ log }) => log.info({ stack }))
+  const page = await pageOf(app, `${(await profileOf(app, '/')).token}?panel=logs`, 'text/markdown')
+  t.match(page, '/my app/b.js')
+  t.notMatch(page, 'old')
 })
 
 t.test('an error that a line of level error has as err or error is an exception of the request', async t => {

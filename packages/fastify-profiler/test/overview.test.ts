@@ -462,11 +462,37 @@ t.test('an invalid field in the search box is reported, and the others count', a
   ])
 })
 
+t.test('a problem with a field is told by the name that was written', async t => {
+  const { problems } = read('slower:soon until:never license:a license:b faster:1 slower:5')
+  t.match(problems.join(' '), /slower is given 2 times.* slower takes .* until takes .* license is given 2 times/)
+  t.same(read('slower:5 faster:1').problems, ['slower is greater than faster, so nothing can match.'])
+})
+
 t.test('a field of the search box that is nearly one is asked about, and searched for as text', async t => {
-  const { criteria, problems } = read('rout:/x Licence:Louvre http://localhost a:b path:/x')
-  t.same(criteria, { text: 'rout:/x Licence:Louvre http://localhost a:b path:/x' })
-  t.match(problems, [/“rout:”. Did you mean route:\?/, /“Licence:”. Did you mean license:\?/])
-  t.equal(problems.length, 2)
+  const { criteria, problems } = read('rout:/x Licence:Louvre http://localhost a:b slowr:10')
+  t.same(criteria, { text: 'rout:/x Licence:Louvre http://localhost a:b slowr:10' })
+  t.match(problems, [/“rout:”. Did you mean route:\?/, /“Licence:”. Did you mean license:\?/, /slower:\?/])
+  t.equal(problems.length, 3)
+})
+
+t.test('a word that looks like a field but is none is searched for as text, and said to be', async t => {
+  const { criteria, problems } = read('"no:field" foo:bar path:/x')
+  t.same(criteria, { text: 'no:field foo:bar path:/x' })
+  t.same(problems, [
+    'There is no filter “foo:”. The word was searched as text.',
+    'There is no filter “path:”. The word was searched as text.',
+  ])
+  for (const text of [
+    'http://a/b',
+    'localhost:3000',
+    'redis://db',
+    'gone:',
+    '/batch:run',
+    'until 09:30:00',
+    'a.js:3:4',
+  ]) {
+    t.same(read(text).problems, [], text)
+  }
 })
 
 t.test('the fields of the form and the search box can be combined', async t => {

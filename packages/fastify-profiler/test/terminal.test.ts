@@ -41,7 +41,7 @@ const commands: Record<string, ReadonlyArray<[typed: string, answer: object]>> =
     ['explain failed x', { code: 1, errors: /query must be a whole number/ }],
     ['curl gone', { code: 1, errors: /^No profile has this token/ }],
     ['list status:9xx GET', { code: 1, output: '', errors: /^status takes 404, 4xx, >=400 or none\.\n$/ }],
-    ['list slower:abc sql:x', { code: 1, output: '', errors: /^sql takes .* durationFrom takes milliseconds/ }],
+    ['list slower:abc sql:x', { code: 1, output: '', errors: /^sql takes .* slower takes milliseconds/ }],
     ['list --page x', { code: 1, errors: /page must be a whole number/ }],
   ],
   'a command that is not understood is answered with what was meant, and exit code 2': [

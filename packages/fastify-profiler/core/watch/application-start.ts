@@ -34,6 +34,8 @@ export class ApplicationStart {
   readonly began = performance.now()
   /** By `performance.now()`; null before. */
   ended: number | null = null
+  /** Milliseconds in which the profiler itself prepared, as far as they are known. */
+  own = 0
   isStuck = false
   /** In the order in which they began. */
   readonly steps: LoadingStep[] = []

@@ -74,7 +74,7 @@ function renderBootPage(boot: Boot, context: BootContext): string {
     root: context.root,
     header: renderHeader(boot, context),
     main: html`${hatchPattern}${blocksHtml(bootBlocks(boot, context), context, 2)}`,
-    footer: html`<p>A start is kept until the next one. Before Fastify, a process loads modules and runs the application’s own code, as it does between plugins, unaccounted.</p>`,
+    footer: html`<p>A start is kept until the next one. Before Fastify, a process loads modules and runs the application’s own code. Unaccounted is what ran between plugins: such code, and the profiler’s own time.</p>`,
   })
 }
 
@@ -88,12 +88,13 @@ function timedBoot({ duration, spans }: Boot): TimedContext['profile'] {
   return { duration, spans, token: '', lifecycle: [], eventLoop: { blocked: [] }, request: { bodySize: null } }
 }
 
-function factsOf({ dropped, process, spans, time }: Boot): Fact[] {
+function factsOf({ dropped, own, process, spans, time }: Boot): Fact[] {
   const ofKind = (wanted: Span['kind']) => spans.filter(({ kind }) => kind === wanted).length
   return [
     ['Process', process],
     ['Plugins', ofKind('plugin')],
     ['Queries', ofKind('query')],
+    ['Profiler’s own', own === undefined ? null : formatDuration(own)],
     ['When', { html: renderTime(time), markdown: formatTime(time) }],
     ['Left out', dropped > 0 ? count(dropped, 'call') : null],
   ]

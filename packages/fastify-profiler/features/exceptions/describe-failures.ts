@@ -1,9 +1,19 @@
 import { type ProfileBounds, remember } from '../../core/bounds.ts'
 import { isForeign, isProfilerFile, pathOf } from '../../core/call-site.ts'
 import type { CollectingRecorded } from '../../core/feature.ts'
-import { attempt, isError, isObject, listOf, nameOfError, propertyOf, read, textOf } from '../../core/foreign-value.ts'
+import {
+  attempt,
+  isError,
+  isObject,
+  isRecord,
+  listOf,
+  nameOfError,
+  propertyOf,
+  read,
+  textOf,
+} from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
+import type { DispatchPointName, Exception, Frame, Json, Profile } from '../../core/profile.ts'
 import type { Failure } from '../../core/watch/failures.ts'
 import { describeLifecycle, type Origins } from '../../core/dispatch-points.ts'
 import { startOfFailed } from '../queries/queries.ts'
@@ -159,16 +169,24 @@ function describe(
     if (!standard.has(key)) properties[key] = read(error, key)
   }
   const code = read(error, 'code')
+  const shown = mask.record(properties)
   return {
     class: mask.text(nameOfError(error)),
-    message: mask.text(message),
+    message: mask.text(message) + reasonIn(shown.response),
     code: typeof code === 'string' || typeof code === 'number' ? mask.text(String(code)) : null,
     statusCode: statusOf(error),
     relation,
     parent,
-    properties: mask.record(properties),
+    properties: shown,
     frames: attempt(() => belowConstructors(error, frames), frames),
   }
+}
+
+/** What Nest's validation found first: its message is only "Bad Request Exception", and the reasons are beside it. */
+function reasonIn(response: Json | undefined): string {
+  const [first, ...others] = isRecord(response) ? listOf(response.message) : []
+  if (typeof first !== 'string') return ''
+  return others.length === 0 ? `: ${first}` : `: ${first} (and ${others.length} more)`
 }
 
 function causesOf(error: Error): readonly unknown[] {

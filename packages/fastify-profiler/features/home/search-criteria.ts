@@ -1,6 +1,6 @@
 import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../../core/summary.ts'
 import { cut } from '../../core/view/units.ts'
-import { readWords, unknownFilters } from './search-words.ts'
+import { readWords, unknownFilters, wordFor } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 import { METHODS } from 'node:http'
 import { statementShape } from '../../core/statement-shape.ts'
@@ -90,13 +90,21 @@ const namesListed = 5
 /** The parameters of one search. What nobody takes is a problem. */
 class SearchParameters {
   readonly #query: URLSearchParams
+  readonly #words: URLSearchParams
   readonly #known = new Set<string>()
   readonly #problems: string[] = []
   /** What invalid parameters take. */
   readonly invalid: string[] = []
 
-  constructor(query: URLSearchParams) {
-    this.#query = query
+  /** @param words the parameters that the words of the search box stand for */
+  constructor(query: URLSearchParams, words: URLSearchParams) {
+    this.#query = new URLSearchParams([...query, ...words])
+    this.#words = words
+  }
+
+  /** The name of a parameter as the user wrote it. */
+  nameOf(name: string): string {
+    return this.#words.has(name) ? wordFor(name) : name
   }
 
   /** @returns null if it is missing or invalid */
@@ -104,12 +112,13 @@ class SearchParameters {
     this.#known.add(name)
     const values = this.#query.getAll(name).map(value => value.trim())
     const [text = '', ...others] = values.filter(value => value !== '')
-    if (others.length > 0) this.#problems.push(`${name} is given ${others.length + 1} times. The first one counts.`)
+    const said = this.nameOf(name)
+    if (others.length > 0) this.#problems.push(`${said} is given ${others.length + 1} times. The first one counts.`)
     if (text === '') return null
     const value = read(text)
     if (value === null) {
-      this.#problems.push(`${name} takes ${takes}, not ${quote(text)}.`)
-      this.invalid.push(`${name} takes ${takes}.`)
+      this.#problems.push(`${said} takes ${takes}, not ${quote(text)}.`)
+      this.invalid.push(`${said} takes ${takes}.`)
     }
     return value
   }
@@ -188,7 +197,11 @@ const limits = [
 
 /** Reads a search from a query string, in which labels are parameters. Invalid criteria become problems. */
 export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNames): Search {
-  const parameters = new SearchParameters(withWords(asked, labels))
+  const query = new URLSearchParams(asked)
+  query.delete('q')
+  const written = asked.getAll('q').map(text => text.slice(0, longestText))
+  const words = new URLSearchParams(written.flatMap(text => [...readWords(text, labels)]))
+  const parameters = new SearchParameters(query, words)
   const texts = parameters.takeAll(textCriteria)
   const numbers = parameters.takeAll(numberCriteria)
   const failed = parameters.take('failed', oneOf(failedKinds))
@@ -205,18 +218,8 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
   const period = parameters.take('period', oneOf<Period>(periods))
   const contradictions = limits
     .filter(([from, to]) => (criteria[from] ?? -Infinity) > (criteria[to] ?? Infinity))
-    .map(([from, to]) => `${from} is greater than ${to}, so nothing can match.`)
-  const words = asked.getAll('q').flatMap(text => unknownFilters(text.slice(0, longestText), labels))
-  const problems = [...parameters.problems(), ...words, ...contradictions]
+    .map(([from, to]) => `${parameters.nameOf(from)} is greater than ${parameters.nameOf(to)}, so nothing can match.`)
+  const unknown = written.flatMap(text => unknownFilters(text, labels))
+  const problems = [...parameters.problems(), ...unknown, ...contradictions]
   return { criteria, problems, invalid: parameters.invalid, panel, period }
-}
-
-/** Adds the parameters that the words of "q" stand for. */
-function withWords(asked: URLSearchParams, labels: readonly string[]): URLSearchParams {
-  const query = new URLSearchParams(asked)
-  query.delete('q')
-  for (const text of asked.getAll('q')) {
-    for (const [name, value] of readWords(text.slice(0, longestText), labels)) query.append(name, value)
-  }
-  return query
 }

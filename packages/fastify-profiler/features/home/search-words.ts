@@ -45,14 +45,20 @@ export function readWords(text: string, labels: readonly string[]): URLSearchPar
   return query
 }
 
-/** Asks about words such as "rout:/x", which are fields but for a letter or two. */
+/** The word of the search box that sets a parameter. A label is its own. */
+export function wordFor(name: string): string {
+  return Object.entries(keys).find(([, field]) => field === name)?.[0] ?? name
+}
+
+/** Says of words such as "rout:/x" or "foo:bar" that they are no fields. Ports, times and URLs have colons, too. */
 export function unknownFilters(text: string, labels: readonly string[]): string[] {
   const names = [...Object.keys(keys), ...labels]
   return [...text.matchAll(words)].flatMap(([word]) => {
-    const [, key = ''] = /^(\w{3,}):./.exec(word) ?? []
+    const [, key = '', value = ''] = /^(\w{3,30}):(?!\/\/)(.+)/s.exec(word) ?? []
     const nearest = nearestName(key, names)
-    const isKnown = nearest === undefined || nearest.toLowerCase() === key.toLowerCase()
-    return isKnown ? [] : `There is no filter “${key}:”. Did you mean ${nearest}:?`
+    if (nearest?.toLowerCase() === key.toLowerCase()) return []
+    if (nearest !== undefined) return `There is no filter “${key}:”. Did you mean ${nearest}:?`
+    return /^(?:\d|$)/.test(value) ? [] : `There is no filter “${key}:”. The word was searched as text.`
   })
 }
 

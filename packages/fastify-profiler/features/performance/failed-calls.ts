@@ -46,6 +46,13 @@ export function reasonOf(error: string, sql: string): string {
   return separator === undefined ? error : name + error.slice(end + separator.length)
 }
 
+/** A long URL without its middle, since lists cut the end of a text, by which URLs differ, and the reason after it. */
+function withoutMiddle(url: string): string {
+  return url.length > longestUrl ? `${url.slice(0, longestUrl / 2)}…${url.slice(1 - longestUrl / 2)}` : url
+}
+
+const longestUrl = 100
+
 export function failedCalls({ database, exceptions, http }: Profile): FailedCall[] {
   const queries = database?.queries ?? []
   const calls = http?.calls ?? []
@@ -64,7 +71,7 @@ export function failedCalls({ database, exceptions, http }: Profile): FailedCall
     ...calls.flatMap((call): FailedCall[] => {
       const { duration, error, isLate = false, location, method, status, url } = call
       if ((error === null && !isRefusal(status)) || isMended(call)) return []
-      const text = `${method} ${url}: ${error ?? status}`
+      const text = `${method} ${withoutMiddle(url)}: ${error ?? status}`
       return [{ what: 'call', error: text, time: duration ?? 0, isLate, location }]
     }),
     ...exceptions.flatMap((exception): FailedCall[] => {

@@ -332,7 +332,10 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
     const claim = `Waited ${waited} for a connection: ${pool.open} of ${pool.most} in use, ${pool.waiting} waiting.`
     return [claim, `Hold them for less time, or allow more.${beside}`]
   }
-  if (cause === 'unknown') return [`Waited ${waited} for a connection.`, `The pool had a free one.${beside}`]
+  if (cause === 'unknown') {
+    const claim = `Waited ${waited} for a connection, though one was free when the pool was asked.`
+    return [claim, `Why was not seen. Some pools test a connection before they lend it.${beside}`]
+  }
   const { closing } = pool
   const idle = closing === null ? '' : `Idle ones are closed after ${closing.after / 1000} s (${closing.option}). `
   return [
