@@ -289,6 +289,8 @@ export interface Feature {
   explainPool?: ExplainPool
   /** The stylesheet of what it shows, by its path in the package. */
   style?: string
+  /** A script for its pages, by its path in the package. It is optional: every page works without. */
+  script?: string
   /** Further files for browsers, by name. */
   assets?: Record<string, Asset>
   /** Adds its pages. Clients without access do not find them. */

@@ -58,6 +58,7 @@ features.push(
   {
     name: 'home',
     style: 'features/home/home.css',
+    script: 'features/home/home.js',
     routes: homeRoutes,
     questions: [overviewQuestion, searchQuestion, profileQuestion],
   },
