@@ -1,4 +1,5 @@
 import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../../core/summary.ts'
+import { isoTime } from '../../core/urls.ts'
 import { cut } from '../../core/view/units.ts'
 import { readWords, unknownFilters } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
@@ -219,4 +220,13 @@ function withWords(asked: URLSearchParams, labels: readonly string[]): URLSearch
     for (const [name, value] of readWords(text.slice(0, longestText), labels)) query.append(name, value)
   }
   return query
+}
+
+/** The query string of a search without empty fields; each label is a parameter of its own name. */
+export function searchQuery({ labels, page: _, timeFrom, timeTo, ...fields }: SearchCriteria, page: number): string {
+  const query = new URLSearchParams()
+  const all = { ...fields, timeFrom: isoTime(timeFrom), timeTo: isoTime(timeTo), ...labels }
+  for (const [name, value] of Object.entries(all)) if (value !== '') query.set(name, String(value))
+  if (page > 1) query.set('page', String(page))
+  return query.toString()
 }
