@@ -182,7 +182,6 @@ export interface Terminal {
   ended: AbortSignal
 }
 
-/** A command as it was typed. */
 export interface TypedCommand {
   operands: readonly string[]
   values: Readonly<Record<string, string | boolean | undefined>>
