@@ -24,7 +24,7 @@ import type { ViewerAccess } from './core/view/viewer-access.ts'
 import { watchArrivals, whenListening } from './core/watch/arrival.ts'
 import { atExit, OpenExchanges, Patience, type WatchedApplication } from './core/watch/exchange.ts'
 import { addRequestHooks, Exchanges } from './core/watch/exchanges.ts'
-import { KnownRoutes, longestParameter, pathOptions } from './core/watch/known-routes.ts'
+import { KnownRoutes, pathOptions } from './core/watch/known-routes.ts'
 import { hideMethods, watchFrameworkErrors } from './core/watch/malformed-urls.ts'
 import { ApplicationStart } from './core/watch/application-start.ts'
 import { PluginTree } from './core/watch/plugin-tree.ts'
@@ -74,7 +74,6 @@ export class Profiler {
       plugins: new PluginTree(start),
       notes,
       unseen,
-      longestParameter: longestParameter(routes.paths),
     }
     const collector = new Collector(
       { bounds, secrets, routes, panels: ownPanels, unseen, configuration: '', toError },

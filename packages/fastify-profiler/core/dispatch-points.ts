@@ -30,13 +30,11 @@ export function storedPoints(points: readonly DispatchPoint[]): StoredPoint[] {
 
 export function pointsOf(stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
   return stored.map(([name, start, duration, interrupted]) => {
-    const listeners = spans.flatMap((span, id) => (isListener(span, name) ? [id] : []))
+    const listeners = spans.flatMap(({ dispatchPoint, kind }, id) =>
+      dispatchPoint === name && kind === 'hook' ? [id] : [],
+    )
     return { name, hooks: hooks[name], start, duration, listeners, interrupted }
   })
-}
-
-function isListener(span: Span, point: DispatchPointName): boolean {
-  return span.dispatchPoint === point && span.kind === 'hook'
 }
 
 /** Describes the five dispatch points of a request: their times, listeners and interruptions. */
@@ -45,7 +43,10 @@ export function describeLifecycle(
   marks: ReadonlyMap<DispatchPointName, number>,
   origins: Origins,
 ): DispatchPoint[] {
-  return dispatchPointNames.map(name => describePoint(name, spans, marks, origins))
+  return pointsOf(
+    dispatchPointNames.map(name => describePoint(name, spans, marks, origins)),
+    spans,
+  )
 }
 
 function describePoint(
@@ -53,14 +54,12 @@ function describePoint(
   spans: readonly Span[],
   marks: ReadonlyMap<DispatchPointName, number>,
   origins: Origins,
-): DispatchPoint {
-  const listeners: number[] = []
+): StoredPoint {
   let start = marks.get(name) ?? null
   let end = start
   let interrupted: DispatchPoint['interrupted'] = null
   spans.forEach((span, id) => {
-    if (isListener(span, name)) listeners.push(id)
-    else if (span.dispatchPoint !== name || span.kind !== 'validation') return
+    if (span.dispatchPoint !== name || (span.kind !== 'hook' && span.kind !== 'validation')) return
     start = Math.min(start ?? span.start, span.start)
     end = Math.max(end ?? 0, span.start + span.duration)
     const stopped = span.outcome === 'threw' || (span.outcome === 'replied' && name !== 'kernel.response')
@@ -70,13 +69,6 @@ function describePoint(
   })
   const failed = origins.phases.get(name)
   if (interrupted === null && failed !== undefined) interrupted = { span: null, exception: failed }
-  const duration = start === null || end === null ? null : toMicroseconds(end - start)
-  return {
-    name,
-    hooks: hooks[name],
-    start: start === null ? null : toMicroseconds(start),
-    duration,
-    listeners,
-    interrupted,
-  }
+  if (start === null || end === null) return [name, null, null, interrupted]
+  return [name, toMicroseconds(start), toMicroseconds(end - start), interrupted]
 }

@@ -182,7 +182,6 @@ export interface Terminal {
   ended: AbortSignal
 }
 
-/** A command as it was typed. */
 export interface TypedCommand {
   operands: readonly string[]
   values: Readonly<Record<string, string | boolean | undefined>>
@@ -289,6 +288,8 @@ export interface Feature {
   explainPool?: ExplainPool
   /** The stylesheet of what it shows, by its path in the package. */
   style?: string
+  /** A script for its pages, by its path in the package. It is optional: every page works without. */
+  script?: string
   /** Further files for browsers, by name. */
   assets?: Record<string, Asset>
   /** Adds its pages. Clients without access do not find them. */

@@ -391,13 +391,6 @@ export interface MemoryUse {
   heapLimit: number
 }
 
-export interface PluginNode {
-  name: string
-  /** Milliseconds that loading it took. */
-  duration: number | null
-  children: PluginNode[]
-}
-
 /** Rounds milliseconds to microseconds. More digits mean nothing, and are slow to write and parse. */
 export function toMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000

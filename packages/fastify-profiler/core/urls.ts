@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { attempt } from './foreign-value.ts'
-import type { SearchCriteria } from './summary.ts'
 
 /** The raw path of a request: no query, no fragment, an absolute-form target reduced to its path. */
 export function pathOfUrl(url: string): string {
@@ -36,15 +35,6 @@ export function profileUrl(base: string, token: string, panel?: string): string 
 /** A time in UTC for an input of type datetime-local. */
 export function inputTime(time: number | undefined): string {
   return isoTime(time).slice(0, 19)
-}
-
-/** The query string of a search without empty fields; each label is a parameter of its own name. */
-export function searchQuery({ labels, page: _, timeFrom, timeTo, ...fields }: SearchCriteria, page: number): string {
-  const query = new URLSearchParams()
-  const all = { ...fields, timeFrom: isoTime(timeFrom), timeTo: isoTime(timeTo), ...labels }
-  for (const [name, value] of Object.entries(all)) if (value !== '') query.set(name, String(value))
-  if (page > 1) query.set('page', String(page))
-  return query.toString()
 }
 
 /** A time as ISO 8601 has it; empty for none. */

@@ -1,10 +1,11 @@
 import { features, type Question } from '../core/feature.ts'
 import type { BuiltInPanel } from '../core/panel.ts'
-import type { Json, PluginNode } from '../core/profile.ts'
+import type { Json } from '../core/profile.ts'
 import { type Block, blocksMarkdown, emptyBlocks } from '../core/view/block.ts'
 import { html, type Markup } from '../core/view/html.ts'
 import { plain } from '../core/view/markdown.ts'
 import { count, formatDuration, formatTime } from '../core/view/units.ts'
+import type { PluginNode } from '../core/watch/plugin-tree.ts'
 import { answerText, refusal, sectionFrom } from './home/question.ts'
 import { routeList } from './routing/routing-panel.ts'
 

@@ -28,7 +28,7 @@ import { watchHttpCalls } from './http-client/undici.ts'
 import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
 import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorder.ts'
 import { clearLogs, logFacts, logsPanel } from './logs/logs-panel.ts'
-import { adviseOnCalls } from './performance/findings.ts'
+import { adviseOnCalls } from './performance/advice.ts'
 import { watchNest } from './nest.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { summarisePerformance } from './performance/troubles.ts'
@@ -58,6 +58,7 @@ features.push(
   {
     name: 'home',
     style: 'features/home/home.css',
+    script: 'features/home/home.js',
     routes: homeRoutes,
     questions: [overviewQuestion, searchQuestion, profileQuestion],
   },

@@ -1,3 +1,4 @@
+import { attempt } from '../foreign-value.ts'
 import { isSensitiveField, looksSecret } from './secret-names.ts'
 
 /** Replaces secrets. */
@@ -68,7 +69,8 @@ function alternatives(texts: Iterable<string>): string {
 function spellings(secret: string): Set<string> {
   const forms = new Set([secret])
   if (/^[\w.~-]*$/.test(secret)) return forms
-  const encoded = encode(secret)
+  // A lone surrogate cannot be encoded.
+  const encoded = attempt(() => encodeURIComponent(secret), secret)
   const escaped = JSON.stringify(secret).slice(1, -1)
   for (const form of [
     encoded,
@@ -93,22 +95,9 @@ function spellings(secret: string): Set<string> {
   return forms
 }
 
-function encode(text: string): string {
-  try {
-    return encodeURIComponent(text)
-  } catch {
-    // A lone surrogate cannot be encoded.
-    return text
-  }
-}
-
 /** Decodes percent-encoding. Returns the text unchanged if it is malformed. */
 export function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return attempt(() => decodeURIComponent(text), text)
 }
 
 /** PWD and OLDPWD are the shell's working directories, not passwords. */

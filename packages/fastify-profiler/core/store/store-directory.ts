@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { attempt, isRecord, propertyOf } from '../foreign-value.ts'
-import type { Json, PluginNode, Route } from '../profile.ts'
+import type { Json, Route } from '../profile.ts'
+import type { PluginNode } from '../watch/plugin-tree.ts'
 
 /** The folder that holds a store's files. */
 export class StoreDirectory {

@@ -184,8 +184,3 @@ function editorLink({ file, line, column }: Location, template: string | null): 
   const values = { file: file.split('/').map(urlPart).join('/'), line, column }
   return template.replace(/\{(file|line|column)\}/g, (_, name: keyof typeof values) => String(values[name]))
 }
-
-/** One warning for each invalid search parameter. */
-export function renderProblems(problems: readonly string[]): Markup {
-  return html`${problems.map(problem => html`<p class="notice warning">${problem}</p>`)}`
-}

@@ -26,19 +26,19 @@ export function asset(type: string, body: string): Asset {
 }
 
 let stylesheet: Asset | undefined
+let script: Asset | undefined
 
-/** The files below `<base>/assets/`. */
+/** The files below `<base>/assets/`. Made when a page is first shown: the list of features is complete only then. */
 export const assets = {
-  /** Made when a page is first shown: the list of features is complete only then. */
   get 'profiler.css'(): Asset {
-    if (stylesheet === undefined) {
-      const paths = ['core/view/assets/language.css', 'core/view/assets/frame.css']
-      for (const { style } of features) if (style !== undefined) paths.push(style)
-      stylesheet = asset('text/css; charset=utf-8', paths.map(readStyle).join(''))
-    }
-    return stylesheet
+    const own = ['core/view/assets/language.css', 'core/view/assets/frame.css']
+    const paths = [...own, ...features.flatMap(({ style }) => style ?? [])]
+    return (stylesheet ??= asset('text/css; charset=utf-8', paths.map(readStyle).join('')))
   },
-  'profiler.js': asset('text/javascript; charset=utf-8', readFile('core/view/assets/profiler.js')),
+  get 'profiler.js'(): Asset {
+    const paths = ['core/view/assets/profiler.js', ...features.flatMap(({ script }) => script ?? [])]
+    return (script ??= asset('text/javascript; charset=utf-8', paths.map(readFile).join('')))
+  },
 } as const
 
 export function findAsset(name: string): Asset | undefined {

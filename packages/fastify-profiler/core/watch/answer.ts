@@ -11,9 +11,9 @@ export type Replace = (body: Buffer) => Buffer | null
 export interface AnswerObserver {
   isReplied(): boolean
   /** Called once, before the head is written. Headers can be added until then. */
-  beforeHead(response: ServerResponse): void
+  beforeHead(): void
   /** Returns a function that replaces the complete body, or null. Called after `beforeHead`. */
-  replacement(response: ServerResponse): Replace | null
+  replacement(): Replace | null
   /** Calls a function whose errors must not reach the response. */
   guard(call: () => void): void
   /** Called with an error that ends the response after its head was sent, when no error handler runs any more. */
@@ -258,12 +258,12 @@ class BodyReplacement {
   announce(): void {
     if (this.#announced) return
     this.#announced = true
-    this.#observer.beforeHead(this.#response)
+    this.#observer.beforeHead()
   }
 
   /** Delays writing the head if the body may be replaced. @returns whether it does */
   hold(args: unknown[]): boolean {
-    const replace = this.#observer.replacement(this.#response)
+    const replace = this.#observer.replacement()
     if (replace !== null) this.#held = { args, replace }
     return replace !== null
   }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
+import { isObject } from '../foreign-value.ts'
 import type { Boundary } from '../guard.ts'
 
 /** Called for each request as early as possible, and for some requests more than once. */
@@ -56,13 +57,7 @@ interface RequestMessage {
 }
 
 function isRequestMessage(message: unknown): message is RequestMessage {
-  return (
-    typeof message === 'object' &&
-    message !== null &&
-    'request' in message &&
-    'response' in message &&
-    'server' in message
-  )
+  return isObject(message) && 'request' in message && 'response' in message && 'server' in message
 }
 
 /** Addresses under which "localhost" reaches the server. */

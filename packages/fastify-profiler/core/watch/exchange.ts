@@ -17,8 +17,6 @@ export interface WatchedApplication {
   recorders: Recorders
   routes: KnownRoutes
   plugins: PluginTree
-  /** Characters of a path parameter that the router takes. */
-  longestParameter: number
   /** Sentences that every profile starts with. */
   notes: Set<string>
   /** Every profile has these. */
@@ -157,11 +155,11 @@ class RejectedUrlError extends Error {
 }
 
 /** Why the router rejects a URL; null if it is for another reason than the URL. */
-export function rejectionOf(url: string, longestParameter: number): Error | null {
+export function rejectionOf(url: string, { maxParamLength = Infinity }: KnownRoutes['paths']): Error | null {
   const path = pathOfUrl(url)
   const decoded = attempt(() => decodeURIComponent(path), null)
   if (decoded === null) return new RejectedUrlError('FST_ERR_BAD_URL', `'${path}' is not a valid url component`, 400)
-  if (path.split('/').every(({ length }) => length <= longestParameter)) return null
+  if (path.split('/').every(({ length }) => length <= maxParamLength)) return null
   return new RejectedUrlError('FST_ERR_MAX_PARAM_LENGTH', `'${path}' is exceeding the max param length`, 414)
 }
 

@@ -149,7 +149,7 @@ export class Exchanges {
     boundary.guard(() => {
       const exchange = this.#arrived
       if (exchange === null || exchange.response.headersSent) return
-      const error = rejectionOf(String(exchange.raw.url), application.longestParameter)
+      const error = rejectionOf(String(exchange.raw.url), application.routes.paths)
       if (error !== null) application.recorders.record(exchange, recorder => recorder.failing(error))
     }, undefined)
   }

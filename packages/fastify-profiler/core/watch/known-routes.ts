@@ -64,8 +64,6 @@ export class KnownRoutes {
   }
 }
 
-const defaultLongestParameter = 100
-
 /** The defaults of Fastify's router for reading paths. */
 const pathDefaults: Record<string, unknown> = {
   caseSensitive: true,
@@ -73,7 +71,7 @@ const pathDefaults: Record<string, unknown> = {
   ignoreDuplicateSlashes: false,
   allowUnsafeRegex: false,
   useSemicolonDelimiter: false,
-  maxParamLength: defaultLongestParameter,
+  maxParamLength: 100,
 }
 
 /**
@@ -88,9 +86,4 @@ export function pathOptions({ initialConfig }: Pick<FastifyInstance, 'initialCon
       return [name, values[0] ?? byDefault]
     }),
   )
-}
-
-/** Characters of a path parameter that the application's router takes. */
-export function longestParameter({ maxParamLength = defaultLongestParameter }: Config<HTTPVersion.V1>): number {
-  return maxParamLength
 }

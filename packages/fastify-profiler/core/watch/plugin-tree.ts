@@ -3,9 +3,16 @@ import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { type AnyFunction, isFunction, setMethod, whenThere } from '../foreign-value.ts'
-import type { Location, PluginNode } from '../profile.ts'
+import type { Location } from '../profile.ts'
 import type { ApplicationStart } from './application-start.ts'
 import { anonymous, nameOf, registrationSite } from './describe-function.ts'
+
+export interface PluginNode {
+  name: string
+  /** Milliseconds that loading it took. */
+  duration: number | null
+  children: PluginNode[]
+}
 
 /**
  * Knows which plugin is running when something is registered. Fastify's pluginName does not: it is the name of the

@@ -63,7 +63,6 @@ function parentIn(tracestate: unknown): string | null {
   return null
 }
 
-/** The headers of an outgoing request. */
 interface OutgoingHeaders {
   has(name: string): boolean
   add(name: string, value: string): void

@@ -12,9 +12,9 @@ import {
   internal,
   nameOf,
   type Origin,
+  placeOf,
   registrationSite,
 } from './describe-function.ts'
-import { placeOf } from './function-place.ts'
 import { originals, traced, untraced } from './traced-call.ts'
 import type { WatchedApplication } from './exchange.ts'
 

@@ -9,7 +9,7 @@ import {
   type RouteOverview,
   type RouteTrouble,
 } from './overview.ts'
-import type { Period } from './search-criteria.ts'
+import { type Period, searchQuery } from './search-criteria.ts'
 import { groupBy } from '../../core/group-by.ts'
 import { type Block, type Blocks, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
 import { figures, locationText, type Place } from '../../core/view/elements.ts'
@@ -25,7 +25,6 @@ import {
   renderAge,
   renderClock,
 } from '../../core/view/units.ts'
-import { searchQuery } from '../../core/urls.ts'
 import { kindView } from '../performance/exclusive-time.ts'
 import { slowRequestFrom } from './profile-list.ts'
 

@@ -6,7 +6,8 @@ import { type Fact, type Inline, renderFacts } from '../../core/view/block.ts'
 import { levelTone, outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatShare, formatTime, renderTime } from '../../core/view/units.ts'
-import { profileUrl, readableUrl, searchQuery } from '../../core/urls.ts'
+import { profileUrl, readableUrl } from '../../core/urls.ts'
+import { searchQuery } from './search-criteria.ts'
 import { failedCalls } from '../performance/failed-calls.ts'
 
 /** What the parent of a profile is to it. */

@@ -1,4 +1,5 @@
 import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../../core/summary.ts'
+import { isoTime } from '../../core/urls.ts'
 import { cut } from '../../core/view/units.ts'
 import { readWords, unknownFilters, wordFor } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
@@ -222,4 +223,13 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
   const unknown = written.flatMap(text => unknownFilters(text, labels))
   const problems = [...parameters.problems(), ...unknown, ...contradictions]
   return { criteria, problems, invalid: parameters.invalid, panel, period }
+}
+
+/** The query string of a search without empty fields; each label is a parameter of its own name. */
+export function searchQuery({ labels, page: _, timeFrom, timeTo, ...fields }: SearchCriteria, page: number): string {
+  const query = new URLSearchParams()
+  const all = { ...fields, timeFrom: isoTime(timeFrom), timeTo: isoTime(timeTo), ...labels }
+  for (const [name, value] of Object.entries(all)) if (value !== '') query.set(name, String(value))
+  if (page > 1) query.set('page', String(page))
+  return query.toString()
 }

@@ -2,17 +2,17 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Overview, overviewOf } from './overview.ts'
 import { cutToBytes } from './fit-markdown.ts'
-import { type Period, readSearch, type Search } from './search-criteria.ts'
+import { type Period, readSearch, type Search, searchQuery } from './search-criteria.ts'
 import { wordsOf } from './search-words.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
-import { type Place, renderEmptyState, renderProblems, titled } from '../../core/view/elements.ts'
+import { type Place, renderEmptyState, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
 import type { PageSources } from '../../core/feature.ts'
 import { assetUrl, linkStylesheet, renderDocument, renderPage, sendFormats } from '../../core/view/page.ts'
 import { count, formatDuration, formatTime } from '../../core/view/units.ts'
-import { inputTime, profileUrl, searchQuery } from '../../core/urls.ts'
+import { inputTime, profileUrl } from '../../core/urls.ts'
 import { hatchPattern } from '../performance/waterfall.ts'
 import { renderTables, renderTroubles } from './lately.ts'
 import { liveRowsOf, serverId } from './live-rows.ts'
@@ -278,4 +278,9 @@ export function eventRoutes(app: FastifyInstance, { app: profiled, base, labels,
   app.addHook('preClose', async function endEvents() {
     live.close()
   })
+}
+
+/** One warning for each invalid search parameter. */
+function renderProblems(problems: readonly string[]): Markup {
+  return html`${problems.map(problem => html`<p class="notice warning">${problem}</p>`)}`
 }

@@ -1,8 +1,7 @@
-import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { blocksIn, lengthOf, waitsOf } from '../../core/intervals.ts'
 import type { ConnectionWait, Location, Profile, Repetition, Span } from '../../core/profile.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
-import { locationText, renderLocation } from '../../core/view/elements.ts'
+import { renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { failedBefore, failedCalls, isSilentFailure, silentFailure } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
@@ -389,27 +388,5 @@ export function findingsBlock(findings: readonly Finding[], profile: Profile): E
       const tone = finding.what === 'waited' && finding.inVain ? 'error' : (tones[finding.what] ?? 'warning')
       return { tone, claim, detail, places }
     }),
-  }
-}
-
-/** Routes that are remembered. With more, none is told about again. */
-const routesMost = 1000
-
-/** Tells about the most wasteful calls of each route, once in a process. */
-export function adviseOnCalls({ advise, root }: Pick<PageSources, 'advise' | 'root'>): RunningFeature {
-  if (advise === null) return {}
-  const told = new Set<string>()
-  return {
-    written(_summary, profile) {
-      const { duration, method, routing, token } = profile
-      const route = `${method} ${routing.matched?.url ?? ''}`
-      if (routing.matched === null || told.has(route) || told.size >= routesMost) return
-      const [worst] = wastefulCalls(profile)
-      if (worst === undefined) return
-      told.add(route)
-      const [claim] = findingText(worst, duration)
-      const place = worst.location === null ? '' : ` ${locationText(worst.location, root)}`
-      advise(`${route}: ${claim}${place} (profile ${token})`)
-    },
   }
 }

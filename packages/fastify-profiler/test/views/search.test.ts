@@ -5,7 +5,8 @@ import { overviewOf, type Overview } from '../../features/home/overview.ts'
 import { escape } from '../../core/view/html.ts'
 import { renderProfileList, type ListOptions } from '../../features/home/profile-list.ts'
 import { renderSearchBar, renderSearchMarkdown, renderSearchPage } from '../../features/home/search-page.ts'
-import { readableUrl, searchQuery } from '../../core/urls.ts'
+import { readableUrl } from '../../core/urls.ts'
+import { searchQuery } from '../../features/home/search-criteria.ts'
 import { failedProfile, profile, summary, textOf } from './example-profile.ts'
 
 const options = { base: '/_profiler', root: '', labels: ['license'] }
