@@ -1,8 +1,8 @@
 /**
  * What profiling costs beside what people use today: an application alone, with the flag, with @fastify/otel (HTTP, pg
  * and pino, spans that leave in batches), and with @sentry/node (tracing and logs). All run in turn, each in a process
- * of its own: requests through 10 hooks alone, with 5 queries and 5 log lines, and with an error. Installs them from
- * the registry, and needs PostgreSQL at POSTGRES_URL.
+ * of its own, which is started anew a few times: requests through 10 hooks alone, with 5 queries and 5 log lines, and
+ * with an error. Installs them from the registry, and needs PostgreSQL at POSTGRES_URL.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '9' }, memory: { type: 'string', default: '100000' } },
+  options: {
+    /** How often all processes are started, because what V8 compiles differs between processes by chance. */
+    generations: { type: 'string', default: '3' },
+    /** In each generation, after a first one that warms up. */
+    rounds: { type: 'string', default: '2' },
+    memory: { type: 'string', default: '100000' },
+  },
 })
 
 const packages = [
@@ -29,21 +35,12 @@ const packages = [
   '@sentry/node',
 ]
 
-/** What each variant is started with. */
-const variants: Record<string, string[]> = {
-  'the application alone': [],
-  'fastify-profiler': ['--import', 'fastify-profiler/register'],
-  '@fastify/otel': ['--import', './otel.js'],
-  '@sentry/node': ['--import', './sentry.js'],
-}
-
-/** Requests of one route in a round. */
-const requestsEach = 1000
+/** Requests of one route in a round. Many, since the others' turns leave the processor's caches cold. */
+const requestsEach = 3000
 const connections = 8
 
-/** What a process has used: microseconds of CPU, and bytes. */
-interface Usage {
-  cpu: number
+/** Bytes that a process uses. */
+interface Memory {
   memory: number
   heap: number
 }
@@ -59,15 +56,32 @@ interface Taken {
   rate: number[]
 }
 
-/** A running variant, and what it took. */
-interface Running {
+/** A variant, and what it took in all generations. */
+interface Variant {
   name: string
+  flags: string[]
+  /** Microseconds of CPU until it listens. */
+  starts: number[]
+  taken: Record<Path, Taken>
+  ended?: Memory
+}
+
+interface Running {
+  variant: Variant
   child: ChildProcess
   port: number
-  start: number
-  taken: Record<Path, Taken>
-  ended?: Usage
 }
+
+const none = (): Taken => ({ cpu: [], rate: [] })
+const variant = (name: string, ...flags: string[]): Variant => {
+  return { name, flags, starts: [], taken: { '/plain': none(), '/rooms/7': none(), '/error': none() } }
+}
+const variants = [
+  variant('the application alone'),
+  variant('fastify-profiler', '--import', 'fastify-profiler/register'),
+  variant('@fastify/otel', '--import', './otel.js'),
+  variant('@sentry/node', '--import', './sentry.js'),
+]
 
 const workspace = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'fastify-profiler-cost-'))
@@ -81,19 +95,16 @@ await once(collector, 'listening')
 
 try {
   install()
-  const running: Running[] = []
-  for (const [name, flags] of Object.entries(variants)) running.push(await start(name, flags))
-  // The first round warms up.
-  for (let round = 0; round <= Number(values.rounds); round++) {
-    for (const each of running) await measure(each, round > 0)
+  for (let left = Number(values.generations); left > 0; left--) {
+    const running: Running[] = []
+    for (const each of variants) running.push(await start(each))
+    for (let round = 0; round <= Number(values.rounds); round++) {
+      for (const each of running) await measure(each, round > 0)
+    }
+    if (left === 1) for (const each of running) await fill(each)
+    for (const { child } of running) child.kill('SIGKILL')
   }
-  for (const each of running) {
-    const sent = (Number(values.rounds) + 1) * paths.length * requestsEach
-    await send(each, '/rooms/7', Math.max(0, Number(values.memory) - sent))
-    each.ended = await usageOf(each)
-  }
-  print(running)
-  for (const { child } of running) child.kill('SIGKILL')
+  print()
 } finally {
   collector.close()
   agent.destroy()
@@ -111,11 +122,11 @@ function install(): void {
   run(scratch, 'install', '--no-audit', '--no-fund', `./${tarball}`, ...packages)
 }
 
-async function start(name: string, flags: string[]): Promise<Running> {
+async function start(variant: Variant): Promise<Running> {
   const { POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/postgres' } = process.env
   const child = fork('app.js', {
     cwd: scratch,
-    execArgv: ['--expose-gc', ...flags],
+    execArgv: ['--expose-gc', ...variant.flags],
     env: {
       ...process.env,
       NODE_OPTIONS: '',
@@ -125,28 +136,38 @@ async function start(name: string, flags: string[]): Promise<Running> {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const [{ port, cpu }] = await once(child, 'message')
-  const none = (): Taken => ({ cpu: [], rate: [] })
-  return { name, child, port, start: cpu, taken: { '/plain': none(), '/rooms/7': none(), '/error': none() } }
+  variant.starts.push(cpu)
+  return { variant, child, port }
 }
 
 /** Sends a round of requests to each route. Work after the responses counts, too, once the process is idle. */
 async function measure(running: Running, counts: boolean): Promise<void> {
   for (const path of paths) {
-    const before = await usageOf(running)
+    const before = await ask(running, 'cpu')
     const began = performance.now()
     await send(running, path, requestsEach)
     const seconds = (performance.now() - began) / 1000
-    const after = await usageOf(running)
+    const after = await ask(running, 'cpu')
     if (!counts) continue
-    running.taken[path].cpu.push((after.cpu - before.cpu) / requestsEach)
-    running.taken[path].rate.push(requestsEach / seconds)
+    const taken = running.variant.taken[path]
+    taken.cpu.push((after - before) / requestsEach)
+    taken.rate.push(requestsEach / seconds)
   }
 }
 
-async function usageOf({ child }: Running): Promise<Usage> {
-  child.send('usage')
-  const [usage] = await once(child, 'message')
-  return usage
+/** Sends the rest of the requests after which the memory counts. */
+async function fill(running: Running): Promise<void> {
+  const sent = (Number(values.rounds) + 1) * paths.length * requestsEach
+  await send(running, '/rooms/7', Math.max(0, Number(values.memory) - sent))
+  running.variant.ended = await ask(running, 'memory')
+}
+
+async function ask(running: Running, what: 'cpu'): Promise<number>
+async function ask(running: Running, what: 'memory'): Promise<Memory>
+async function ask({ child }: Running, what: string): Promise<unknown> {
+  child.send(what)
+  const [answer] = await once(child, 'message')
+  return answer
 }
 
 async function send({ port }: Running, path: string, requests: number): Promise<void> {
@@ -160,19 +181,22 @@ async function send({ port }: Running, path: string, requests: number): Promise<
   await Promise.all(Array.from({ length: connections }, sendNext))
 }
 
-function print(running: readonly Running[]): void {
-  const [alone] = running
-  console.log(`${values.rounds} rounds in turn, ${requestsEach} requests each; memory after ${values.memory} requests`)
+function print(): void {
+  const [alone] = variants
+  const { generations, rounds, memory } = values
+  console.log(
+    `${generations} generations of ${rounds} rounds in turn, ${requestsEach} requests each; memory after ${memory} requests`,
+  )
   console.log(row(['10 hooks, and', ...paths.map(path => routes[path]), 'memory, heap', 'start (CPU)']))
-  for (const each of running) {
-    const { ended, name, start, taken } = each
+  for (const each of variants) {
+    const { ended, name, starts, taken } = each
     const figures = paths.map(path => {
       const cpu = median(taken[path].cpu)
       const more = each === alone ? '' : ` (+${(cpu - median(alone?.taken[path].cpu ?? [])).toFixed(0)})`
       return `${cpu.toFixed(0)} µs${more}, ${median(taken[path].rate).toFixed(0)}/s`
     })
-    const memory = `${megabytes(ended?.memory)}, ${megabytes(ended?.heap)} MB`
-    console.log(row([name, ...figures, memory, `${Math.round(start / 1000)} ms`]))
+    const used = `${megabytes(ended?.memory)}, ${megabytes(ended?.heap)} MB`
+    console.log(row([name, ...figures, used, `${Math.round(median(starts) / 1000)} ms`]))
   }
 }
 
