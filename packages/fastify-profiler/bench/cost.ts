@@ -2,7 +2,8 @@
  * What profiling costs beside what people use today: an application alone, with the flag, with @fastify/otel (HTTP, pg
  * and pino, spans that leave in batches), and with @sentry/node (tracing and logs). All run in turn, each in a process
  * of its own, which is started anew a few times: requests through 10 hooks alone, with 5 queries and 5 log lines, and
- * with an error. Installs them from the registry, and needs PostgreSQL at POSTGRES_URL.
+ * with an error. The first start has no profiles to read, and all others have 10,000. Installs them from the registry,
+ * and needs PostgreSQL at POSTGRES_URL.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -140,7 +141,7 @@ async function start(variant: Variant): Promise<Running> {
   return { variant, child, port }
 }
 
-/** Sends a round of requests to each route. Work after the responses counts, too, once the process is idle. */
+/** Sends a round of requests to each route. */
 async function measure(running: Running, counts: boolean): Promise<void> {
   for (const path of paths) {
     const before = await ask(running, 'cpu')

@@ -218,7 +218,7 @@ function passesOn(path: string): boolean {
 }
 
 const longestLine = 1000
-const frame = /^[ \t]+at (?:.*? \()?(?:async )?((?:file:\/\/|[A-Za-z]:[\\/]|\/).*):\d+:\d+\)?$/
+const frame = /^[ \t]+at (?:.*? \()?(?:async )?((?:file:\/\/|[A-Za-z]:[\\/]|\\\\|\/).*):\d+:\d+\)?$/
 const nodeCall = /^[ \t]+at (?:AsyncLocalStorage\.run|Reflect\.apply) \(/
 
 /** Removes the profiler's frames from a stack, and the frames of Node through which they call. */

@@ -149,7 +149,7 @@ function isHeaders(value: unknown): value is OutgoingHttpHeaders {
 /**
  * Watches when a reply is sent, awaited or hijacked. Each function is declared before it is set, or V8 allocates
  * it in its old space, where all it refers to stays until a full garbage collection. Set directly, these and those of
- * exchange.ts and traced-call.ts make a profiled request 12 to 25 % slower (`npm run bench:cost`).
+ * exchange.ts and traced-call.ts make each profiled request slower.
  */
 export function watchReply(reply: FastifyReply, exchange: Exchange, recorders: Recorders): void {
   const { hijack, send, then } = reply

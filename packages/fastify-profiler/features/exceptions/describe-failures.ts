@@ -169,23 +169,24 @@ function describe(
     if (!standard.has(key)) properties[key] = read(error, key)
   }
   const code = read(error, 'code')
-  const shown = mask.record(properties)
-  return {
+  const described: Exception = {
     class: mask.text(nameOfError(error)),
-    message: mask.text(message) + reasonIn(shown.response),
+    message: mask.text(message),
     code: typeof code === 'string' || typeof code === 'number' ? mask.text(String(code)) : null,
     statusCode: statusOf(error),
     relation,
     parent,
-    properties: shown,
+    properties: mask.record(properties),
     frames: attempt(() => belowConstructors(error, frames), frames),
   }
+  described.message += reasonIn(described.properties.response)
+  return described
 }
 
 /** What Nest's validation found first: its message is only "Bad Request Exception", and the reasons are beside it. */
 function reasonIn(response: Json | undefined): string {
   const [first, ...others] = isRecord(response) ? listOf(response.message) : []
-  if (typeof first !== 'string') return ''
+  if (typeof first !== 'string' || first === '') return ''
   return others.length === 0 ? `: ${first}` : `: ${first} (and ${others.length} more)`
 }
 

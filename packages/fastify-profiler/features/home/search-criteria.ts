@@ -91,21 +91,22 @@ const namesListed = 5
 /** The parameters of one search. What nobody takes is a problem. */
 class SearchParameters {
   readonly #query: URLSearchParams
-  readonly #words: URLSearchParams
+  readonly #form: URLSearchParams
   readonly #known = new Set<string>()
   readonly #problems: string[] = []
   /** What invalid parameters take. */
   readonly invalid: string[] = []
 
   /** @param words the parameters that the words of the search box stand for */
-  constructor(query: URLSearchParams, words: URLSearchParams) {
-    this.#query = new URLSearchParams([...query, ...words])
-    this.#words = words
+  constructor(form: URLSearchParams, words: URLSearchParams) {
+    this.#query = new URLSearchParams([...form, ...words])
+    this.#form = form
   }
 
   /** The name of a parameter as the user wrote it. */
   nameOf(name: string): string {
-    return this.#words.has(name) ? wordFor(name) : name
+    const isInForm = this.#form.getAll(name).some(value => value.trim() !== '')
+    return isInForm ? name : wordFor(name)
   }
 
   /** @returns null if it is missing or invalid */
@@ -220,8 +221,8 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
   const contradictions = limits
     .filter(([from, to]) => (criteria[from] ?? -Infinity) > (criteria[to] ?? Infinity))
     .map(([from, to]) => `${parameters.nameOf(from)} is greater than ${parameters.nameOf(to)}, so nothing can match.`)
-  const unknown = written.flatMap(text => unknownFilters(text, labels))
-  const problems = [...parameters.problems(), ...unknown, ...contradictions]
+  const unknown = new Set(written.flatMap(text => unknownFilters(text, labels)))
+  const problems = [...parameters.problems(), ...[...unknown].slice(0, namesListed), ...contradictions]
   return { criteria, problems, invalid: parameters.invalid, panel, period }
 }
 
