@@ -29,12 +29,13 @@ export function storedPoints(points: readonly DispatchPoint[]): StoredPoint[] {
 }
 
 export function pointsOf(stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
-  return stored.map(([name, start, duration, interrupted]) => {
-    const listeners = spans.flatMap(({ dispatchPoint, kind }, id) =>
-      dispatchPoint === name && kind === 'hook' ? [id] : [],
-    )
-    return { name, hooks: hooks[name], start, duration, listeners, interrupted }
+  const points = stored.map(([name, start, duration, interrupted]): DispatchPoint => {
+    return { name, hooks: hooks[name], start, duration, listeners: [], interrupted }
   })
+  for (const [id, { dispatchPoint, kind }] of spans.entries()) {
+    if (kind === 'hook') points.find(({ name }) => name === dispatchPoint)?.listeners.push(id)
+  }
+  return points
 }
 
 /** Describes the five dispatch points of a request: their times, listeners and interruptions. */

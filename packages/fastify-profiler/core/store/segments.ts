@@ -283,17 +283,14 @@ export class LineBuffer {
   add(summary: ProfileSummary, [rest, spans, samples]: ProfileText): void {
     const head = JSON.stringify(summary)
     const end = samples === undefined ? '\n' : `${separator}${samples}\n`
-    const longest = (head.length + rest.length + spans.length + end.length + 2) * bytesPerCharacter
+    const line = `${head}${separator}${rest}${separator}${spans}${end}`
+    const longest = line.length * bytesPerCharacter
     if (this.#size + longest > capacity) this.flush()
     if (longest > capacity) this.#buffer = Buffer.allocUnsafeSlow(longest)
     this.#buffer ??= Buffer.allocUnsafeSlow(capacity)
-    const from = this.#size
-    const start = this.#append(this.#buffer, head) + this.#append(this.#buffer, separator)
-    this.#append(this.#buffer, rest)
-    this.#append(this.#buffer, separator)
-    this.#append(this.#buffer, spans)
-    this.#append(this.#buffer, end)
-    this.#lines.push({ summary: new StoredSummary(summary, head), start, size: this.#size - from })
+    const size = this.#buffer.write(line, this.#size)
+    this.#size += size
+    this.#lines.push({ summary: new StoredSummary(summary, head), start: Buffer.byteLength(head) + 1, size })
     if (this.#timer === null || this.#size >= gatheredMost) this.flush()
   }
 
@@ -317,13 +314,6 @@ export class LineBuffer {
     this.flush()
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-  }
-
-  /** @returns the bytes of the text */
-  #append(buffer: Buffer, text: string): number {
-    const size = buffer.write(text, this.#size)
-    this.#size += size
-    return size
   }
 }
 

@@ -38,7 +38,7 @@ function serverTiming({ clock, spans, token }: Recorder): string {
     const isOperation = panelSpans.has(span.kind)
     const name = (isOperation ? null : span.dispatchPoint) ?? (span.kind === 'hook' ? 'other' : span.kind)
     const isOpen = span.outcome === 'unfinished'
-    const own = runsOf(isOpen ? { ...span, duration: now - span.start } : span, isOperation ? blocked : [])
+    const own = runsOf(span, isOperation ? blocked : [], isOpen ? now - span.start : span.duration)
     const known = runs.get(name)
     if (known === undefined) runs.set(name, own)
     else known.push(...own)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
+import { remember } from '../bounds.ts'
 import { attempt } from '../foreign-value.ts'
 import { hostName, requestHost } from '../urls.ts'
 import type { Exchange } from '../watch/exchange.ts'
@@ -141,8 +142,14 @@ export function reachableHost({ raw, request }: Pick<Exchange, 'raw' | 'request'
   return `${isIP(address) === 6 ? `[${address}]` : address}:${localPort}`
 }
 
+/** The host if it is one for a link, or else null. */
+const plainPart = remember(host => (plainHost.test(host) && URL.canParse(`http://${host}`) ? host : null), {
+  most: 100,
+  longest: 255,
+})
+
 function isPlain(host: unknown): host is string {
-  return typeof host === 'string' && plainHost.test(host) && URL.canParse(`http://${host}`)
+  return typeof host === 'string' && plainPart(host) !== null
 }
 
 function asksForSeveral({ rawHeaders }: IncomingMessage): boolean {

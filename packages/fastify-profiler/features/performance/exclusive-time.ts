@@ -51,18 +51,18 @@ export function timeKindOf({ kind }: Pick<Span, 'kind'>): TimeKind {
 export function sliceTime(profile: Timed): TimeSlice[] {
   const slices: TimeSlice[] = []
   const running = new RunningSpans()
-  const gapAt = gapsOf(profile)
+  const gaps = gapsOf(profile)
   let last = 0
   const advance = (time: number) => {
     if (time <= last) return
-    const { kind, span } = running.owner ?? { kind: gapAt(last), span: null }
+    const { kind, span } = running.owner ?? { kind: kindOfGap(gaps, last), span: null }
     const { isBlocking } = running
     const before = slices.at(-1)
     if (before?.kind === kind && before.span === span && before.isBlocking === isBlocking) before.end = time
     else slices.push({ kind, span, isBlocking, start: last, end: time })
     last = time
   }
-  for (const moment of momentsOf(profile)) {
+  for (const moment of momentsOf(profile, gaps)) {
     advance(moment.time)
     running.pass(moment)
   }
@@ -89,15 +89,20 @@ interface Happening {
   hasEnded: boolean
 }
 
-/** A moment at which something started or ended, or a dispatch point was reached. */
+/** A moment at which something started or ended. */
 interface Moment {
   time: number
-  /** Null for a dispatch point. */
+  /** Null for what Fastify did. */
   of: Happening | null
   isStart: boolean
 }
 
-function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }: Timed): Moment[] {
+/** What Fastify did in a period, at the moments at which no span ran. */
+interface Gap extends Interval {
+  kind: TimeKind
+}
+
+function momentsOf({ duration, eventLoop: { blocked }, spans, token }: Timed, gaps: readonly Gap[]): Moment[] {
   const moments: Moment[] = []
   /** Adds the start and end of a period, cut to the request. One that takes no time has none. */
   const add = (what: Happening['what'], kind: TimeKind, span: number | null, start: number, end: number) => {
@@ -119,12 +124,8 @@ function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }
   for (const { start, duration: took, by } of blocked) {
     add(by === token ? 'own-block' : 'block', 'blocked', null, start, start + took)
   }
-  // Dispatch points tell what Fastify did between the spans.
-  for (const { start, duration: took } of lifecycle) {
-    if (start === null) continue
-    for (const time of [start, start + (took ?? 0)]) {
-      if (time < duration) moments.push({ time, of: null, isStart: false })
-    }
+  for (const { start, end } of gaps) {
+    for (const time of [start, end]) if (time < duration) moments.push({ time, of: null, isStart: false })
   }
   return moments.sort((one, other) => one.time - other.time)
 }
@@ -183,20 +184,23 @@ function lastOf(last: Happening | null, one: Happening, isStart: boolean): Happe
   return last === null || one.until > last.until ? one : last
 }
 
-/** Tells what Fastify did at a moment at which no span ran. */
-function gapsOf({ lifecycle, request: { bodySize }, response, spans }: Timed): (time: number) => TimeKind {
+/** What Fastify did that can be told apart. Of two at once, the first counts. */
+function gapsOf({ lifecycle, request: { bodySize }, response, spans }: Timed): Gap[] {
+  const gaps: Gap[] = []
   const point = (name: string) => lifecycle.find(point => point.name === name)
-  const controller = point('kernel.controller')?.start ?? 0
-  // When the body began to be read; Infinity for a request without one.
-  const reading = (bodySize ?? 0) > 0 ? (endOf(point('kernel.request')) ?? 0) : Infinity
   const responded = endOf(point('kernel.response')) ?? Infinity
   const isJson = response?.contentType?.includes('json') === true
-  const { start, end } = (isJson ? serializationIn(spans, responded) : null) ?? { start: 0, end: 0 }
-  return time => {
-    if (time >= start && time < end) return 'serialization'
-    if (time >= responded) return 'sending'
-    return time >= reading && time < controller ? 'reading' : 'unaccounted'
-  }
+  const serialized = isJson ? serializationIn(spans, responded) : null
+  if (serialized !== null) gaps.push({ kind: 'serialization', ...serialized })
+  gaps.push({ kind: 'sending', start: responded, end: Infinity })
+  const controller = point('kernel.controller')?.start ?? 0
+  const reading = endOf(point('kernel.request')) ?? 0
+  if ((bodySize ?? 0) > 0) gaps.push({ kind: 'reading', start: reading, end: controller })
+  return gaps
+}
+
+function kindOfGap(gaps: readonly Gap[], time: number): TimeKind {
+  return gaps.find(({ start, end }) => time >= start && time < end)?.kind ?? 'unaccounted'
 }
 
 /**

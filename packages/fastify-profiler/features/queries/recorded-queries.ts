@@ -42,7 +42,8 @@ export function divideTime(query: RecordedQuery, now: number, blocked: readonly 
   const run = { start: isWorthTelling ? Math.max(start, sent ?? start, wait.end) : start, end: now }
   query.duration = lengthOf(unblocked(run, blocked, whole))
   query.waited = isWorthTelling ? waited : 0
-  query.blocked = lengthOf([run, ...(isWorthTelling ? [wait] : [])]) - query.duration - query.waited
+  const periods = isWorthTelling ? [wait, run] : [run]
+  query.blocked = blocked.length === 0 ? 0 : lengthOf(periods) - query.duration - query.waited
   if (!isWorthTelling) query.wait = null
   query.span.waitsFor(query.wait)
 }
