@@ -179,7 +179,8 @@ t.test('corrupt records are skipped and logged once', async t => {
   store.write(summaryOf('listless'), [serialise(profile({ token: 'listless' }), Infinity)[0], '{}'])
   store.close()
   const [name = ''] = readdirSync(directory)
-  appendFileSync(join(directory, name), 'no tab\n{broken\t{}\n{"token":1}\t{}\n{"token":"cut off')
+  const bent = `{"token":"bent","parent":null,"time":${Date.now()},"duration"}`
+  appendFileSync(join(directory, name), `no tab\n{broken\t{}\n{"token":1}\t{}\n${bent}\t{}\n{"token":"cut off`)
   const { store: reader, complaints } = storeIn(t, directory)
   t.equal(reader.search({}).total, 4)
   t.equal(reader.find('good')?.token, 'good')

@@ -10,8 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename } from 'node:path'
-import { attempt, isRecord } from '../foreign-value.ts'
-import type { ProfileSummary } from '../summary.ts'
+import { attempt } from '../foreign-value.ts'
 import { StoredSummary } from './profile-text.ts'
 
 /** The position of a profile in its segment, and its summary for searches. */
@@ -63,7 +62,7 @@ export class Segment {
   lines = 0
   /** Bytes written or read so far. */
   size = 0
-  /** The number of lines that could not be parsed. */
+  /** The number of lines that are no profile's. */
   corrupt = 0
   #descriptor: number | null = null
   /** The inode of the descriptor's file. */
@@ -157,20 +156,13 @@ export class Segment {
 
   #entryOf(line: Buffer, offset: number): Entry | null {
     const end = line.indexOf(tab)
-    if (end === -1) return null
-    try {
-      const summary: unknown = JSON.parse(line.toString('utf8', 0, end))
-      if (!isSummary(summary)) return null
-      const stored = new StoredSummary(summary, summary)
-      return { summary: stored, segment: this, offset: offset + end + 1, length: line.length - end - 1 }
-    } catch {
-      return null
-    }
+    const summary = end === -1 ? null : StoredSummary.of(line.toString('utf8', 0, end))
+    return summary && { summary, segment: this, offset: offset + end + 1, length: line.length - end - 1 }
   }
 }
 
 function readRange(descriptor: number, position: number, length: number): Buffer {
-  const buffer = Buffer.alloc(Math.max(0, length))
+  const buffer = Buffer.allocUnsafeSlow(Math.max(0, length))
   let read = 0
   while (read < length) {
     const count = readSync(descriptor, buffer, read, length - read, position + read)
@@ -178,14 +170,6 @@ function readRange(descriptor: number, position: number, length: number): Buffer
     read += count
   }
   return buffer.subarray(0, read)
-}
-
-function isSummary(value: unknown): value is ProfileSummary {
-  if (!isRecord(value)) return false
-  const { duration, labels, method, status, time, token, url } = value
-  const areTexts = [method, token, url].every(text => typeof text === 'string')
-  const areNumbers = [duration, status ?? 0, time].every(number => typeof number === 'number')
-  return areTexts && areNumbers && isRecord(labels)
 }
 
 /** Whether an error is ENOENT: the file or folder does not exist. */

@@ -30,7 +30,7 @@ class UnwrittenProfiles {
 
   /** Oldest first. */
   summaries(): ProfileSummary[] {
-    return [...this.#profiles.values()].map(({ summary }) => summary.read())
+    return [...this.#profiles.values()].flatMap(({ summary }) => summary.read() ?? [])
   }
 }
 

@@ -64,7 +64,12 @@ export class Segments {
   *summaries(): Iterable<ProfileSummary> {
     const oldest = this.#oldestTime()
     for (const segment of this.#segments) {
-      for (const { summary } of segment.entries) if (summary.time >= oldest) yield summary.read()
+      for (const { summary } of segment.entries) {
+        if (summary.time < oldest) continue
+        const read = summary.read()
+        if (read === null) this.#skipped()
+        else yield read
+      }
     }
   }
 
@@ -222,9 +227,12 @@ export class Segments {
       if (!isMissing(error)) troubles.meet('read', error, 'The profiler cannot read a segment of its store')
     }
     this.#bytes += segment.size - size
-    if (segment.corrupt > corrupt) {
-      troubles.meet('corrupt', undefined, 'The profiler found a stored profile that cannot be read, and skips it')
-    }
+    if (segment.corrupt > corrupt) this.#skipped()
+  }
+
+  #skipped(): void {
+    const message = 'The profiler found a stored profile that cannot be read, and skips it'
+    this.#parts.troubles.meet('corrupt', undefined, message)
   }
 
   /** Reads a segment again from its start, because it has shrunk. */
