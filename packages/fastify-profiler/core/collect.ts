@@ -183,8 +183,9 @@ export function maskSpans(spans: readonly Span[], mask: Mask): void {
 }
 
 /** How busy the event loop was during a request, without the time that the profiler stopped its clock. */
-function eventLoopUse({ loopAtStart, clock }: Recorder, blocked: readonly BlockedTime[]): EventLoopUse {
-  const loop = performance.eventLoopUtilization(loopAtStart)
+function eventLoopUse(recorder: Recorder, blocked: readonly BlockedTime[]): EventLoopUse {
+  const { loopAtStart, loopAtEnd, clock } = recorder
+  const loop = performance.eventLoopUtilization(loopAtEnd ?? performance.eventLoopUtilization(), loopAtStart)
   const active = Math.max(0, loop.active - clock.stoodStill)
   // Divides by at least a microsecond.
   const utilization = active / Math.max(active + loop.idle, 0.001)
@@ -207,8 +208,8 @@ function blockedTimes({ clock, ended }: Recorder): BlockedTime[] {
     .sort((one, other) => one.start - other.start)
 }
 
-function memoryUse({ heapAtStart }: Recorder): MemoryUse {
-  const heap = getHeapStatistics()
+function memoryUse({ heapAtStart, heapAtEnd }: Recorder): MemoryUse {
+  const heap = heapAtEnd ?? getHeapStatistics()
   return {
     heapUsedAtStart: heapAtStart,
     heapUsedAtEnd: heap.used_heap_size,

@@ -45,7 +45,7 @@ export function unblocked(period: Interval, blocked: readonly BlockedTime[], ope
   return periods
 }
 
-/** Periods by their start. Most are in order, and a sort takes longer than to see that. */
+/** Periods by their start. They usually are in order, and checking that is quicker than sorting. */
 function inOrder(periods: readonly Interval[]): readonly Interval[] {
   let last = -Infinity
   for (const { start } of periods) {

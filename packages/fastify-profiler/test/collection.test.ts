@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
@@ -469,6 +470,44 @@ t.test('a profile that waits for a span only delays those who ask for it', async
   query?.end()
   const found = (await Promise.all(asked)).map(profile => profile?.url)
   t.same(found, ['/waiting', '/waiting'])
+})
+
+/** Sends a request that goes on until the application closes: the profiles of others are then gathered. */
+async function keepBusy(app: FastifyInstance): Promise<void> {
+  const { promise, resolve } = deferred()
+  const { promise: begun, resolve: begin } = deferred()
+  app.get('/open', async () => {
+    begin()
+    await promise
+  })
+  app.addHook('preClose', async () => resolve())
+  app.inject('/open', () => {})
+  await begun
+}
+
+t.test('what runs between a response and the making of its profile is none of its time', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'ok')
+  await keepBusy(app)
+  const start = performance.now()
+  const { headers } = await app.inject('/')
+  const took = performance.now() - start
+  while (performance.now() - start < took + 100);
+  const profile = await app.profiler.find(String(headers['x-debug-token']))
+  t.ok(Number(profile?.eventLoop.active) <= took, `${profile?.eventLoop.active} ms of the event loop, of ${took}`)
+  t.ok(Number(profile?.duration) <= took, `${profile?.duration} ms, of ${took}`)
+})
+
+t.test('a panel collects in the asynchronous scope of its own request, while others run', async t => {
+  const scope = new AsyncLocalStorage<string>()
+  const panel = { name: 'scope', label: 'Scope', collect: () => scope.getStore() ?? null, view: () => [] }
+  const app = await profiledApp(t, { panels: [panel] })
+  app.addHook('onRequest', (request, _reply, done) => scope.run(request.url, done))
+  const urls = ['/1', '/2', '/3']
+  for (const url of urls) app.get(url, async () => 'ok')
+  await keepBusy(app)
+  await Promise.all(urls.map(url => app.inject(url)))
+  for (const url of urls) t.equal((await onlyProfile(t, app, url)).panels.scope, url)
 })
 
 t.test('the link to a profile is https for an application over TLS, even for a malformed URL', async t => {

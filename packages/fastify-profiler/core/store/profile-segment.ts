@@ -62,7 +62,7 @@ export class Segment {
   lines = 0
   /** Bytes written or read so far. */
   size = 0
-  /** The number of lines that are no profile's. */
+  /** Lines that hold no profile. */
   corrupt = 0
   #descriptor: number | null = null
   /** The inode of the descriptor's file. */

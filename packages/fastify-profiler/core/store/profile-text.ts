@@ -202,12 +202,13 @@ function shorten(profile: Profile, bytes: number): boolean {
   return true
 }
 
-/** What a summary starts with: its token, and with its parent between them, its time. */
-const beginning = /^\{"token":"([^"\\]+)","parent":(?:null|"[^"\\]*")(?:,"isReplay":true)?,"time":(\d+),.*\}$/s
+/** Reads the token and the time of a summary, which come first. Its text must end with a brace. */
+const beginning =
+  /^\{"token":"([^"\\]+)","parent":(?:null|"[^"\\]*")(?:,"isReplay":true)?,"time":(-?\d+(?:\.\d+)?),.*\}$/s
 
 /**
- * The summary of a stored profile, kept as text until it is searched for. Ten thousand are kept. To parse them takes a
- * quarter of the start of an application, and the garbage collector would copy each of their objects twice.
+ * The summary of a stored profile, kept as text until it is searched for. Ten thousand are kept: an application would
+ * parse them at each start, and the garbage collector would copy each of their objects twice.
  */
 export class StoredSummary {
   readonly token: string
@@ -222,7 +223,7 @@ export class StoredSummary {
     this.#stored = text
   }
 
-  /** @returns null if a text is not that of a summary */
+  /** @returns null if a text does not begin and end like a summary; `read` looks at the rest */
   static of(text: string): StoredSummary | null {
     const [, token, time] = beginning.exec(text) ?? []
     return token === undefined ? null : new StoredSummary({ token, time: Number(time) }, text)
@@ -231,7 +232,7 @@ export class StoredSummary {
   /** @returns null if it cannot be read */
   read(): ProfileSummary | null {
     if (typeof this.#stored === 'string') this.#stored = parseSummary(this.#stored)
-    return this.#stored
+    return this.#stored?.token === this.token ? this.#stored : null
   }
 }
 

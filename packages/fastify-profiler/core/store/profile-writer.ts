@@ -1,6 +1,7 @@
+import { AsyncResource } from 'node:async_hooks'
 import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
-import { setImmediate } from 'node:timers'
+import { setImmediate, setTimeout } from 'node:timers'
 import type { Collector } from '../collect.ts'
 import { features } from '../feature.ts'
 import type { Boundary } from '../guard.ts'
@@ -25,9 +26,19 @@ interface ProfileWriterParts {
   written: (summary: ProfileSummary, profile: Profile) => void
 }
 
+/**
+ * Milliseconds for which exchanges that have ended are gathered while others go on.
+ * For performance: profiles that are made one after another take a tenth less of all that profiling costs.
+ */
+const gathering = 10
+
+/** Milliseconds for which gathered profiles are made without a pause for the application. */
+const longestTurn = 5
+
 /** Stores the profile of every exchange that has ended. */
 export class ProfileWriter {
   readonly #parts: ProfileWriterParts
+  readonly #gathered: Array<() => void> = []
   /** Milliseconds that serialising the last profile took. A profile's own figure is known too late to be in it. */
   #textCost = 0
 
@@ -44,8 +55,7 @@ export class ProfileWriter {
         resolve(boundary.guard(() => this.#write(exchange), null))
       }
       exchange.due = new Promise(resolve => {
-        // By then the first onResponse hooks have begun.
-        setImmediate(() => {
+        this.#gather(() => {
           if (exchange.finished) recorder.calls.awaitWork()
           if (!recorder.work.isUnderWay) write()
           else patience.wait(recorder.work, write)
@@ -61,6 +71,24 @@ export class ProfileWriter {
     for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), null)
     late.stop()
     boundary.guard(() => store.flush(), undefined)
+  }
+
+  /** Calls back soon, in this scope. By then the first onResponse hooks have begun. */
+  #gather(call: () => void): void {
+    this.#gathered.push(AsyncResource.bind(call))
+    if (this.#gathered.length > 1) return
+    if (this.#parts.open.count > 1) setTimeout(() => this.#makeGathered(), gathering)
+    else setImmediate(() => this.#makeGathered())
+  }
+
+  #makeGathered(): void {
+    const began = performance.now()
+    while (performance.now() - began < longestTurn) {
+      const call = this.#gathered.shift()
+      if (call === undefined) return
+      this.#parts.boundary.guard(call, undefined)
+    }
+    setImmediate(() => this.#makeGathered())
   }
 
   /** @returns null if it is stored already */
@@ -91,7 +119,10 @@ export function rewrite(store: ProfileStore, token: string, bytes: number, chang
   store.write(summarise(profile), serialise(profile, bytes, store.findSamples(token)))
 }
 
-/** Makes the summary of a profile, for lists and searches. @param guard makes a call that may fail */
+/**
+ * Makes the summary of a profile, for lists and searches. StoredSummary reads what comes before its duration as text.
+ * @param guard makes a call that may fail
+ */
 export function summarise(profile: Profile, guard: (call: () => void) => void = call => call()): ProfileSummary {
   const { token, parent, time, duration, status, outcome, method, url, host, ip, isReplay, labels } = profile
   const summary: ProfileSummary = {

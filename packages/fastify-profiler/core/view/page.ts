@@ -25,12 +25,12 @@ export function asset(type: string, body: string): Asset {
   return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 12) }
 }
 
-function styles(): string[] {
+function stylePaths(): string[] {
   const own = ['core/view/assets/language.css', 'core/view/assets/frame.css']
   return [...own, ...features.flatMap(({ style }) => style ?? [])]
 }
 
-function scripts(): string[] {
+function scriptPaths(): string[] {
   return ['core/view/assets/profiler.js', ...features.flatMap(({ script }) => script ?? [])]
 }
 
@@ -40,10 +40,10 @@ let script: Asset | undefined
 /** The files below `<base>/assets/`. Made when a page is first shown: the list of features is complete only then. */
 export const assets = {
   get 'profiler.css'(): Asset {
-    return (stylesheet ??= asset('text/css; charset=utf-8', styles().map(readStyle).join('')))
+    return (stylesheet ??= asset('text/css; charset=utf-8', stylePaths().map(readStyle).join('')))
   },
   get 'profiler.js'(): Asset {
-    return (script ??= asset('text/javascript; charset=utf-8', scripts().map(readFile).join('')))
+    return (script ??= asset('text/javascript; charset=utf-8', scriptPaths().map(readFile).join('')))
   },
 } as const
 

@@ -143,13 +143,13 @@ export function reachableHost({ raw, request }: Pick<Exchange, 'raw' | 'request'
 }
 
 /** The host if it is one for a link, or else null. */
-const plainPart = remember(host => (plainHost.test(host) && URL.canParse(`http://${host}`) ? host : null), {
+const linkHost = remember(host => (plainHost.test(host) && URL.canParse(`http://${host}`) ? host : null), {
   most: 100,
   longest: 255,
 })
 
 function isPlain(host: unknown): host is string {
-  return typeof host === 'string' && plainPart(host) !== null
+  return typeof host === 'string' && linkHost(host) !== null
 }
 
 function asksForSeveral({ rawHeaders }: IncomingMessage): boolean {

@@ -1,5 +1,5 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
-import { getHeapStatistics } from 'node:v8'
+import { getHeapStatistics, type HeapInfo } from 'node:v8'
 import type { ProfileBounds } from '../bounds.ts'
 import { isError, read } from '../foreign-value.ts'
 import type { ConnectionWait, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
@@ -84,6 +84,9 @@ export class Recorder implements RequestIdentity {
   readonly marks = new Map<DispatchPointName, number>()
   readonly loopAtStart: EventLoopUtilization = performance.eventLoopUtilization()
   readonly heapAtStart = getHeapStatistics().used_heap_size
+  /** When the response ended, since its profile is made later; null before. */
+  loopAtEnd: EventLoopUtilization | null = null
+  heapAtEnd: HeapInfo | null = null
   readonly remoteAddress: string | null
   readonly clock: RequestClock
   /** The open spans of panels and response hooks. The profile waits for these, for a limited time. */
@@ -298,6 +301,8 @@ export class Recorder implements RequestIdentity {
   /** The response has ended: it was sent, or its client has left. */
   end(): void {
     this.ended = this.now()
+    this.loopAtEnd = performance.eventLoopUtilization()
+    this.heapAtEnd = getHeapStatistics()
     this.#callBack()
   }
 
