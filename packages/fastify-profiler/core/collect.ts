@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { parse } from 'node:querystring'
 import { isDeepStrictEqual } from 'node:util'
-import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from './bounds.ts'
 import { type Collecting, type CollectingRecorded, features } from './feature.ts'
 import type { FinishedRequest, Panel } from './panel.ts'
@@ -184,9 +183,9 @@ export function maskSpans(spans: readonly Span[], mask: Mask): void {
 
 /** How busy the event loop was during a request, without the time that the profiler stopped its clock. */
 function eventLoopUse(recorder: Recorder, blocked: readonly BlockedTime[]): EventLoopUse {
-  const { loopAtStart, loopAtEnd, clock } = recorder
-  const loop = performance.eventLoopUtilization(loopAtEnd ?? performance.eventLoopUtilization(), loopAtStart)
-  const active = Math.max(0, loop.active - clock.stoodStill)
+  const used = recorder.usedAtEnd ?? recorder.used()
+  const loop = performance.eventLoopUtilization(used.loop, recorder.loopAtStart)
+  const active = Math.max(0, loop.active - used.stoodStill)
   // Divides by at least a microsecond.
   const utilization = active / Math.max(active + loop.idle, 0.001)
   return {
@@ -208,10 +207,10 @@ function blockedTimes({ clock, ended }: Recorder): BlockedTime[] {
     .sort((one, other) => one.start - other.start)
 }
 
-function memoryUse({ heapAtStart, heapAtEnd }: Recorder): MemoryUse {
-  const heap = heapAtEnd ?? getHeapStatistics()
+function memoryUse(recorder: Recorder): MemoryUse {
+  const { heap } = recorder.usedAtEnd ?? recorder.used()
   return {
-    heapUsedAtStart: heapAtStart,
+    heapUsedAtStart: recorder.heapAtStart,
     heapUsedAtEnd: heap.used_heap_size,
     heapTotal: heap.total_heap_size,
     heapLimit: heap.heap_size_limit,

@@ -97,6 +97,35 @@ t.test('what begins or fails after the profile is stored is added to it', async 
   t.equal((await app.profiler.search({})).total, 7, 'each has one profile')
 })
 
+t.test('what begins before the profile is made is late as well, while other requests are open', async t => {
+  const app = await profiledApp(t)
+  const ends = new EventEmitter()
+  app.get('/open', async () => once(ends, 'end'))
+  app.addHook('preClose', async () => {
+    ends.emit('end')
+  })
+  app.get('/', async ({ log }) => {
+    setImmediate(() => {
+      setImmediate(async () => {
+        log.info('An info line that came late')
+        for (let id = 0; id < 6; id++) await pool.query('select * from rooms where id = $1', [id])
+      })
+    })
+  })
+  app.inject('/open', () => {})
+  const { headers } = await app.inject('/')
+  const token = String(headers['x-debug-token'])
+  await pageThatSays(app, `${token}?panel=database`, /\| 6 \| /)
+  const profile = await app.profiler.find(token)
+  t.equal(profile?.database?.count, 6)
+  t.ok(profile?.database?.queries.every(({ isLate }) => isLate))
+  t.same(profile?.database?.repetitions, [])
+  t.same(
+    profile?.logs.filter(({ message }) => message.includes('late')),
+    [],
+  )
+})
+
 t.test('late statements that differ in the values in their texts are one shape', async t => {
   const answers = new EventEmitter()
   const { app, ask } = await lateApp(

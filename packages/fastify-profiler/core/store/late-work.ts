@@ -41,11 +41,16 @@ export class LateWork {
     this.#parts = parts
   }
 
-  /** Follows a request whose profile was stored. Until it does something, only its own recorder knows of that. */
-  follow(before: Recorder, secrets: RequestSecrets): void {
+  /** Follows a request that is recorded no more. Until it does something, only its own recorder knows of that. */
+  follow(before: Recorder): void {
+    if (this.#parts !== null) before.successor = new FollowedRequest(this, before)
+  }
+
+  /** The profile of a request is stored, so that what came late can be added to it. */
+  stored(before: Recorder, secrets: RequestSecrets): void {
     secrets.release()
     before.release()
-    if (this.#parts !== null) before.successor = new FollowedRequest(this, before, secrets)
+    if (before.successor instanceof FollowedRequest) before.successor.secrets = secrets
   }
 
   /** Stores what has come, and follows nothing any more. */
@@ -66,7 +71,8 @@ export class LateWork {
 
   #storeDone(): void {
     for (const followed of this.#waiting) {
-      if (followed.recorder?.work.isUnderWay !== true || followed.isOver) this.#store(followed)
+      const isDone = followed.secrets !== undefined && followed.recorder?.work.isUnderWay !== true
+      if (isDone || followed.isOver) this.#store(followed)
     }
     if (this.#waiting.size > 0) return
     clearInterval(this.#timer)
@@ -76,7 +82,7 @@ export class LateWork {
   #store(followed: FollowedRequest): void {
     this.#waiting.delete(followed)
     const { recorder, secrets } = followed
-    if (this.#parts === null || recorder === null || secrets === null) return
+    if (this.#parts === null || recorder === null || secrets == null) return
     const { boundary, collector, recorded, store } = this.#parts
     recorder.finish()
     const amount = amountOf(recorder)
@@ -94,15 +100,15 @@ export class LateWork {
 }
 
 /**
- * A request whose profile is stored. It stays as long as anything that the request left behind, such as a connection.
+ * A request that is recorded no more. It stays as long as anything that the request left behind, such as a connection.
  * For performance: it is no closure, which V8 would allocate in its old space, where all that it refers to stays until
  * a full garbage collection. That took twice the time for all others (`--trace-gc-nvp`: 132 MB promoted, not 32, in
  * 10,000 requests).
  */
 class FollowedRequest {
   readonly identity: RequestIdentity
-  /** Null once nothing more is recorded. */
-  secrets: RequestSecrets | null
+  /** Undefined until its profile is stored; null once nothing more is kept. */
+  secrets: RequestSecrets | null | undefined
   /** How much more is kept. */
   left = workKept
   /** Records what comes until that is stored, too; null if nothing has come. */
@@ -111,9 +117,8 @@ class FollowedRequest {
   /** Milliseconds since its start. */
   readonly #until: number
 
-  constructor(late: LateWork, before: Recorder, secrets: RequestSecrets) {
+  constructor(late: LateWork, before: Recorder) {
     this.identity = before
-    this.secrets = secrets
     this.#late = late
     this.#until = (before.ended ?? before.now()) + followedFor
   }

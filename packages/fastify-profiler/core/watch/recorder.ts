@@ -42,6 +42,14 @@ export interface RecordedLine {
   location: Location | null
 }
 
+/** What a process has used at one moment of a request. */
+interface ProcessUse {
+  loop: EventLoopUtilization
+  heap: HeapInfo
+  /** The milliseconds for which the request's clock was stopped. */
+  stoodStill: number
+}
+
 /** What all recorders of an application share. */
 export interface RecorderParts {
   bounds: ProfileBounds
@@ -84,9 +92,8 @@ export class Recorder implements RequestIdentity {
   readonly marks = new Map<DispatchPointName, number>()
   readonly loopAtStart: EventLoopUtilization = performance.eventLoopUtilization()
   readonly heapAtStart = getHeapStatistics().used_heap_size
-  /** When the response ended, since its profile is made later; null before. */
-  loopAtEnd: EventLoopUtilization | null = null
-  heapAtEnd: HeapInfo | null = null
+  /** Taken when the response ends, since its profile is made later; null before. */
+  usedAtEnd: ProcessUse | null = null
   readonly remoteAddress: string | null
   readonly clock: RequestClock
   /** The open spans of panels and response hooks. The profile waits for these, for a limited time. */
@@ -158,6 +165,12 @@ export class Recorder implements RequestIdentity {
   /** Milliseconds since the request arrived. */
   now(): number {
     return this.clock.now()
+  }
+
+  /** What the process has used until now. */
+  used(): ProcessUse {
+    const { stoodStill } = this.clock
+    return { loop: performance.eventLoopUtilization(), heap: getHeapStatistics(), stoodStill }
   }
 
   /** Makes a call with the request's clock stopped. */
@@ -246,7 +259,7 @@ export class Recorder implements RequestIdentity {
   }
 
   mark(point: DispatchPointName): void {
-    if (!this.marks.has(point)) this.marks.set(point, this.now())
+    if (!this.finished && !this.marks.has(point)) this.marks.set(point, this.now())
   }
 
   /** Called before the response's hooks, or if it has none, with its head. */
@@ -301,8 +314,7 @@ export class Recorder implements RequestIdentity {
   /** The response has ended: it was sent, or its client has left. */
   end(): void {
     this.ended = this.now()
-    this.loopAtEnd = performance.eventLoopUtilization()
-    this.heapAtEnd = getHeapStatistics()
+    this.usedAtEnd = this.used()
     this.#callBack()
   }
 
