@@ -99,7 +99,18 @@ export class Profiler {
     }
     const late = new LateWork({ boundary, collector, recorded, store })
     const { bytes } = bounds
-    const writer = new ProfileWriter({ open, collector, store, patience, late, boundary, bytes, written })
+    const hasOwnPanels = ownPanels.length > 0
+    const writer = new ProfileWriter({
+      open,
+      collector,
+      store,
+      patience,
+      late,
+      boundary,
+      bytes,
+      hasOwnPanels,
+      written,
+    })
     const editor = new AnswerDiagnostics({ ...parts, collector })
     this.access = access
     this.#start = start

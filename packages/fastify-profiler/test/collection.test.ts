@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
 import type { OpenSpan } from '../index.ts'
 import { fakeClock } from './fake-clock.ts'
@@ -508,6 +508,35 @@ t.test('a panel collects in the asynchronous scope of its own request, while oth
   await keepBusy(app)
   await Promise.all(urls.map(url => app.inject(url)))
   for (const url of urls) t.equal((await onlyProfile(t, app, url)).panels.scope, url)
+})
+
+t.test('what a panel does while it collects is no work of its request', async t => {
+  const directory = makeFolder()
+  const collect = ({ request }: { request: FastifyRequest | null }) => request?.log.warn('Collecting') ?? null
+  const app = await profiledApp(t, { directory, panels: [{ name: 'talks', label: 'Talks', collect, view: () => [] }] })
+  app.get('/talk', async () => 'ok')
+  await keepBusy(app)
+  const { headers } = await app.inject('/talk')
+  await app.profiler.find(String(headers['x-debug-token']))
+  // Late work is stored at the latest now.
+  await app.close()
+  const reader = await profiledApp(t, { directory })
+  const { logs } = await onlyProfile(t, reader, '/talk')
+  t.same(
+    logs.map(({ message }) => message),
+    ['incoming request', 'request completed'],
+  )
+})
+
+t.test('an exception that is told after the response is none of the profile, whether or not others run', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async ({ recorder }) => {
+    setImmediate(() => setImmediate(() => recorder?.exception(new Error('Too late'))))
+    return 'ok'
+  })
+  await keepBusy(app)
+  await app.inject('/')
+  t.same((await onlyProfile(t, app, '/')).exceptions, [])
 })
 
 t.test('the link to a profile is https for an application over TLS, even for a malformed URL', async t => {

@@ -41,7 +41,7 @@ export class LateWork {
     this.#parts = parts
   }
 
-  /** Follows a request that is recorded no more. Until it does something, only its own recorder knows of that. */
+  /** Follows a request whose recorder has finished. Until it does something, only its own recorder knows of that. */
   follow(before: Recorder): void {
     if (this.#parts !== null) before.successor = new FollowedRequest(this, before)
   }
@@ -80,19 +80,19 @@ export class LateWork {
   }
 
   #store(followed: FollowedRequest): void {
-    this.#waiting.delete(followed)
     const { recorder, secrets } = followed
+    this.#waiting.delete(followed)
+    followed.recorder = null
     if (this.#parts === null || recorder === null || secrets == null) return
     const { boundary, collector, recorded, store } = this.#parts
     recorder.finish()
     const amount = amountOf(recorder)
     followed.left -= amount
-    followed.recorder = null
     if (followed.isOver) followed.secrets = null
     if (amount === 0) return
     const add = (profile: Profile) => {
       for (const part of collector.collectLate(recorder, secrets, profile.duration)) addPart(profile, part)
-      if (followed.left <= 0) profile.notes.push(`A profile holds ${workKept} pieces of what came after it was stored.`)
+      if (followed.left <= 0) profile.notes.push(`A profile holds ${workKept} pieces of what came after its request.`)
     }
     boundary.guard(() => rewrite(store, recorder.token, recorded.bounds.bytes, add), undefined)
     recorder.release()
@@ -100,7 +100,7 @@ export class LateWork {
 }
 
 /**
- * A request that is recorded no more. It stays as long as anything that the request left behind, such as a connection.
+ * A request whose recorder has finished. It stays as long as anything that it left behind, such as a connection.
  * For performance: it is no closure, which V8 would allocate in its old space, where all that it refers to stays until
  * a full garbage collection. That took twice the time for all others (`--trace-gc-nvp`: 132 MB promoted, not 32, in
  * 10,000 requests).

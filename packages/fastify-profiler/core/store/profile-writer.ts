@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { setImmediate, setTimeout } from 'node:timers'
@@ -7,6 +6,8 @@ import { features } from '../feature.ts'
 import type { Boundary } from '../guard.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
+import { eventLoop } from '../watch/blocked-loop.ts'
+import { recorderScope } from '../watch/current-recorder.ts'
 import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
 import type { RequestSecrets } from '../mask/request-secrets.ts'
 import type { Recorder } from '../watch/recorder.ts'
@@ -26,6 +27,8 @@ interface ProfileWriterParts {
   boundary: Boundary
   /** The limit of a stored profile. */
   bytes: number
+  /** Whether the application has panels of its own. */
+  hasOwnPanels: boolean
   /** Called with each profile and its summary. */
   written: (summary: ProfileSummary, profile: Profile) => void
 }
@@ -64,7 +67,7 @@ export class ProfileWriter {
             patience.wait(recorder.work, write)
             return resolve()
           }
-          this.#stopRecording(recorder)
+          boundary.guard(() => this.#stopRecording(recorder), undefined)
           this.#gather(() => {
             write()
             resolve()
@@ -82,14 +85,20 @@ export class ProfileWriter {
     boundary.guard(() => store.flush(), undefined)
   }
 
-  /** Calls back in this scope: at once, or later with others. */
+  /**
+   * Calls back at once, or later with others. Panels of the application are asked in the scope of their request: to
+   * keep it would take longer than gathering saves.
+   */
   #gather(make: () => void): void {
-    if (this.#parts.open.count === 1) return make()
-    this.#gathered.push(AsyncResource.bind(make))
+    const { hasOwnPanels, open } = this.#parts
+    if (hasOwnPanels || open.count <= 1) return make()
+    this.#gathered.push(make)
     if (this.#gathered.length > 1) return
-    setTimeout(() => {
-      for (const each of this.#gathered.splice(0)) each()
-    }, gathering)
+    recorderScope.exit(() => {
+      setTimeout(() => {
+        for (const each of this.#gathered.splice(0)) each()
+      }, gathering)
+    })
   }
 
   /** What the request does from now on is late, and is added to its profile once that is stored. */
@@ -101,21 +110,32 @@ export class ProfileWriter {
 
   /** @returns null if it is stored already */
   #write(exchange: Exchange): Profile | null {
-    const { boundary, bytes, collector, late, open, store, written } = this.#parts
+    const { late, open, store, written } = this.#parts
+    const { recorder } = exchange
     if (!open.remove(exchange)) return null
-    this.#stopRecording(exchange.recorder)
-    const { profile, secrets, text } = collector.collect(exchange, ({ profile, samples, secrets }) => {
+    this.#stopRecording(recorder)
+    const { successor } = recorder
+    // What panels do while they collect is no work of the request.
+    recorder.successor = null
+    eventLoop.noteNobody()
+    const { profile, secrets, summary, text } = this.#make(exchange)
+    recorder.successor = successor
+    store.write(summary, text)
+    late.stored(recorder, secrets)
+    written(summary, profile)
+    return profile
+  }
+
+  #make(exchange: Exchange) {
+    const { boundary, bytes, collector, store } = this.#parts
+    return collector.collect(exchange, ({ profile, samples, secrets }) => {
       profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
       const before = performance.now()
       const text = serialise(profile, bytes, samples)
       this.#textCost = performance.now() - before
-      return { profile, secrets, text }
+      const summary = summarise(profile, call => boundary.guard(call, undefined))
+      return { profile, secrets, summary, text }
     })
-    const summary = summarise(profile, call => boundary.guard(call, undefined))
-    store.write(summary, text)
-    late.stored(exchange.recorder, secrets)
-    written(summary, profile)
-    return profile
   }
 }
 

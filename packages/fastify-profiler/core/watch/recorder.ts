@@ -72,7 +72,7 @@ const operationsKept = 1000
 const secretsKept = 1000
 
 /**
- * Records what happens in one request, within bounds, until the profile is stored. Panels keep their own records as
+ * Records what happens in one request, within bounds, until it has ended. Panels keep their own records as
  * Attachments of the recorder.
  */
 export class Recorder implements RequestIdentity {
@@ -108,7 +108,7 @@ export class Recorder implements RequestIdentity {
   finished = false
   /** Milliseconds until the response was sent or the client left; null before. */
   ended: number | null = null
-  /** Records what the request does once this profile is stored (late-work.ts); null if nothing does. */
+  /** Records what the request does once this recorder has finished (late-work.ts); null if nothing does. */
   successor: { readonly open: Recorder | null } | null = null
 
   readonly #bounds: ProfileBounds
@@ -230,7 +230,7 @@ export class Recorder implements RequestIdentity {
 
   /** Adds an error that was handled, but that belongs on the exception panel. */
   exception(error: unknown, from: FailureSource = 'caught'): void {
-    this.#failures.add(error, null, from)
+    if (!this.finished) this.#failures.add(error, null, from)
   }
 
   /** Nobody has caught an error of the request. */
@@ -287,13 +287,14 @@ export class Recorder implements RequestIdentity {
 
   /** For the tracer: a call has thrown an error. */
   threw(error: unknown, call: number | null): void {
+    if (this.finished) return
     this.#failures.add(error, call)
     if (call !== null) this.calls.close(call, 'threw')
   }
 
   /** For the tracer: Fastify handles an error. The running call has thrown it, or Fastify itself if none is running. */
   failing(error: unknown): void {
-    if (this.#failures.of(error)?.spans.length) return
+    if (this.finished || this.#failures.of(error)?.spans.length) return
     const { culprit } = this.calls
     if (culprit === null) return this.#failedBetweenCalls(error)
     if (!isTimeout(error)) return this.threw(error, culprit)
@@ -303,7 +304,7 @@ export class Recorder implements RequestIdentity {
 
   /** For the tracer: an error handler is called with an error. */
   handling(error: unknown, span: number): void {
-    this.#failures.of(error)?.handlers.push(span)
+    if (!this.finished) this.#failures.of(error)?.handlers.push(span)
   }
 
   /** Calls back once: when the response has ended, or when recording stops. */
