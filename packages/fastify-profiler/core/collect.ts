@@ -183,9 +183,9 @@ export function maskSpans(spans: readonly Span[], mask: Mask): void {
 
 /** How busy the event loop was during a request, without the time that the profiler stopped its clock. */
 function eventLoopUse(recorder: Recorder, blocked: readonly BlockedTime[]): EventLoopUse {
-  const used = recorder.usedAtEnd ?? recorder.used()
-  const loop = performance.eventLoopUtilization(used.loop, recorder.loopAtStart)
-  const active = Math.max(0, loop.active - used.stoodStill)
+  const { loop: end, stoodStill } = recorder.used()
+  const loop = performance.eventLoopUtilization(end, recorder.loopAtStart)
+  const active = Math.max(0, loop.active - stoodStill)
   // Divides by at least a microsecond.
   const utilization = active / Math.max(active + loop.idle, 0.001)
   return {
@@ -208,7 +208,7 @@ function blockedTimes({ clock, ended }: Recorder): BlockedTime[] {
 }
 
 function memoryUse(recorder: Recorder): MemoryUse {
-  const { heap } = recorder.usedAtEnd ?? recorder.used()
+  const { heap } = recorder.used()
   return {
     heapUsedAtStart: recorder.heapAtStart,
     heapUsedAtEnd: heap.used_heap_size,

@@ -142,6 +142,6 @@ export function activeTimes(span: Span, blocked: readonly BlockedTime[], took = 
 
 /** The time of a request in which at least one operation of a kind ran. */
 export function timeOf(kind: SpanKind, spans: readonly Span[], { blocked, duration }: RequestTime): number {
-  const runs = spans.filter(span => span.kind === kind).flatMap(span => runsOf(span, blocked))
+  const runs = spans.flatMap(span => (span.kind === kind ? runsOf(span, blocked) : []))
   return lengthOf(runs.map(({ start, end }) => ({ start, end: Math.min(end, duration) })))
 }

@@ -14,6 +14,7 @@ import {
   deferred,
   everythingStored,
   getRaw,
+  keepBusy,
   keptLines,
   listen,
   onlyProfile,
@@ -471,19 +472,6 @@ t.test('a profile that waits for a span only delays those who ask for it', async
   const found = (await Promise.all(asked)).map(profile => profile?.url)
   t.same(found, ['/waiting', '/waiting'])
 })
-
-/** Sends a request that goes on until the application closes: the profiles of others are then gathered. */
-async function keepBusy(app: FastifyInstance): Promise<void> {
-  const { promise, resolve } = deferred()
-  const { promise: begun, resolve: begin } = deferred()
-  app.get('/open', async () => {
-    begin()
-    await promise
-  })
-  app.addHook('preClose', async () => resolve())
-  app.inject('/open', () => {})
-  await begun
-}
 
 t.test('what runs between a response and the making of its profile is none of its time', async t => {
   const app = await profiledApp(t)

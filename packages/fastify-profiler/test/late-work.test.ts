@@ -7,7 +7,7 @@ import { openPool, servePostgres } from './drivers/postgres-server.ts'
 import { standInService } from './drivers/stand-in-server.ts'
 import { flag, run } from './flagged.ts'
 import { fakeClock } from './fake-clock.ts'
-import { pageOf, profiledApp } from './profiled-app.ts'
+import { keepBusy, pageOf, profiledApp } from './profiled-app.ts'
 
 const port = await servePostgres(t)
 const pool = openPool(t, port, { max: 20 })
@@ -99,11 +99,6 @@ t.test('what begins or fails after the profile is stored is added to it', async 
 
 t.test('what begins before the profile is made is late as well, while other requests are open', async t => {
   const app = await profiledApp(t)
-  const ends = new EventEmitter()
-  app.get('/open', async () => once(ends, 'end'))
-  app.addHook('preClose', async () => {
-    ends.emit('end')
-  })
   app.get('/', async ({ log }) => {
     setImmediate(() => {
       setImmediate(async () => {
@@ -112,7 +107,7 @@ t.test('what begins before the profile is made is late as well, while other requ
       })
     })
   })
-  app.inject('/open', () => {})
+  await keepBusy(app)
   const { headers } = await app.inject('/')
   const token = String(headers['x-debug-token'])
   await pageThatSays(app, `${token}?panel=database`, /\| 6 \| /)

@@ -141,3 +141,16 @@ export function deferred(): { promise: Promise<void>; resolve: () => void } {
   })
   return { promise, resolve: () => settle() }
 }
+
+/** Sends a request that goes on until the application closes: the profiles of others are then gathered. */
+export async function keepBusy(app: FastifyInstance): Promise<void> {
+  const { promise, resolve } = deferred()
+  const { promise: begun, resolve: begin } = deferred()
+  app.get('/open', async () => {
+    begin()
+    await promise
+  })
+  app.addHook('preClose', async () => resolve())
+  app.inject('/open', () => {})
+  await begun
+}

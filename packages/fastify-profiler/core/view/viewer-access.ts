@@ -133,8 +133,8 @@ const plainHost = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])(?::\d+)?$/i
  */
 export function reachableHost({ raw, request }: Pick<Exchange, 'raw' | 'request'>): string {
   const hosts = asksForSeveral(raw) ? [] : [attempt(() => request?.host, undefined), requestHost(raw)]
-  const host = hosts.find(isPlain)
-  if (host !== undefined) return host
+  const host = hosts.find(host => typeof host === 'string' && linkHost(host) !== null)
+  if (host != null) return host
   const { localAddress, localPort } = raw.socket
   // An injected request has no connection.
   if (localAddress === undefined || localPort === undefined) return 'localhost'
@@ -147,10 +147,6 @@ const linkHost = remember(host => (plainHost.test(host) && URL.canParse(`http://
   most: 100,
   longest: 255,
 })
-
-function isPlain(host: unknown): host is string {
-  return typeof host === 'string' && linkHost(host) !== null
-}
 
 function asksForSeveral({ rawHeaders }: IncomingMessage): boolean {
   return (

@@ -92,8 +92,6 @@ export class Recorder implements RequestIdentity {
   readonly marks = new Map<DispatchPointName, number>()
   readonly loopAtStart: EventLoopUtilization = performance.eventLoopUtilization()
   readonly heapAtStart = getHeapStatistics().used_heap_size
-  /** Taken when the response ends, since its profile is made later; null before. */
-  usedAtEnd: ProcessUse | null = null
   readonly remoteAddress: string | null
   readonly clock: RequestClock
   /** The open spans of panels and response hooks. The profile waits for these, for a limited time. */
@@ -117,6 +115,8 @@ export class Recorder implements RequestIdentity {
   readonly #spans: SpanList
   readonly #more: SharedSpans
   readonly #failures: Failures
+  /** Taken when the response ends, since its profile is made later; null before. */
+  #usedAtEnd: ProcessUse | null = null
   /** How many operations of each kind have spans. */
   readonly #operations: Partial<Record<SpanKind, number>> = {}
 
@@ -167,10 +167,10 @@ export class Recorder implements RequestIdentity {
     return this.clock.now()
   }
 
-  /** What the process has used until now. */
+  /** What the process has used until the response ended, or until now. */
   used(): ProcessUse {
     const { stoodStill } = this.clock
-    return { loop: performance.eventLoopUtilization(), heap: getHeapStatistics(), stoodStill }
+    return this.#usedAtEnd ?? { loop: performance.eventLoopUtilization(), heap: getHeapStatistics(), stoodStill }
   }
 
   /** Makes a call with the request's clock stopped. */
@@ -315,7 +315,7 @@ export class Recorder implements RequestIdentity {
   /** The response has ended: it was sent, or its client has left. */
   end(): void {
     this.ended = this.now()
-    this.usedAtEnd = this.used()
+    this.#usedAtEnd = this.used()
     this.#callBack()
   }
 
