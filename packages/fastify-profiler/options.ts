@@ -264,7 +264,7 @@ export function partsOf(app: FastifyInstance, given: ProfilerOptions, { advise, 
     settings: options.settings ?? {},
     versions: { fastify: app.version, ...options.versions },
     patience: options.patience ?? 1000,
-    toError: options.toError ?? (thrown => thrown),
+    toError: options.toError,
   }
 }
 

@@ -516,17 +516,6 @@ t.test('what a panel does while it collects is no work of its request', async t 
   )
 })
 
-t.test('an exception that is told after the response is none of the profile, whether or not others run', async t => {
-  const app = await profiledApp(t)
-  app.get('/', async ({ recorder }) => {
-    setImmediate(() => setImmediate(() => recorder?.exception(new Error('Too late'))))
-    return 'ok'
-  })
-  await keepBusy(app)
-  await app.inject('/')
-  t.same((await onlyProfile(t, app, '/')).exceptions, [])
-})
-
 t.test('the link to a profile is https for an application over TLS, even for a malformed URL', async t => {
   // Without a certificate, since nothing secret is at stake.
   const anonymous = { ciphers: 'aNULL@SECLEVEL=0', dhparam: 'auto', maxVersion: 'TLSv1.2' } as const

@@ -121,6 +121,18 @@ t.test('what begins before the profile is made is late as well, while other requ
   )
 })
 
+t.test('an exception that is told after the response is in the profile, whether or not others run', async t => {
+  for (const othersRun of [false, true]) {
+    const app = await profiledApp(t)
+    app.get('/', async ({ recorder }) => {
+      setImmediate(() => setImmediate(() => recorder?.exception(new Error('Told late'))))
+    })
+    if (othersRun) await keepBusy(app)
+    const { headers } = await app.inject('/')
+    t.match(await pageThatSays(app, `${headers['x-debug-token']}?panel=exception`, /Told late/), 'Told late')
+  }
+})
+
 t.test('late statements that differ in the values in their texts are one shape', async t => {
   const answers = new EventEmitter()
   const { app, ask } = await lateApp(

@@ -92,7 +92,7 @@ export class LateWork {
     if (amount === 0) return
     const add = (profile: Profile) => {
       for (const part of collector.collectLate(recorder, secrets, profile.duration)) addPart(profile, part)
-      if (followed.left <= 0) profile.notes.push(`A profile holds ${workKept} pieces of what came after its request.`)
+      if (followed.left <= 0) profile.notes.push(`A profile holds ${workKept} pieces of what came after its response.`)
     }
     boundary.guard(() => rewrite(store, recorder.token, recorded.bounds.bytes, add), undefined)
     recorder.release()

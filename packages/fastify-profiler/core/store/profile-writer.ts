@@ -27,8 +27,8 @@ interface ProfileWriterParts {
   boundary: Boundary
   /** The limit of a stored profile. */
   bytes: number
-  /** Whether the application has panels of its own. */
-  hasOwnPanels: boolean
+  /** Whether code of the application takes part: panels of its own, or `toError`. */
+  asksApplication: boolean
   /** Called with each profile and its summary. */
   written: (summary: ProfileSummary, profile: Profile) => void
 }
@@ -86,12 +86,12 @@ export class ProfileWriter {
   }
 
   /**
-   * Calls back at once, or later with others. Panels of the application are asked in the scope of their request: to
-   * keep it would take longer than gathering saves.
+   * Calls back at once, or later with others. Code of the application is asked at once, in the scope of its request: to
+   * keep that would take longer than gathering saves.
    */
   #gather(make: () => void): void {
-    const { hasOwnPanels, open } = this.#parts
-    if (hasOwnPanels || open.count <= 1) return make()
+    const { asksApplication, open } = this.#parts
+    if (asksApplication || open.count <= 1) return make()
     this.#gathered.push(make)
     if (this.#gathered.length > 1) return
     recorderScope.exit(() => {
@@ -114,15 +114,14 @@ export class ProfileWriter {
     const { recorder } = exchange
     if (!open.remove(exchange)) return null
     this.#stopRecording(recorder)
-    const { successor } = recorder
-    // What panels do while they collect is no work of the request.
-    recorder.successor = null
     eventLoop.noteNobody()
-    const { profile, secrets, summary, text } = this.#make(exchange)
-    recorder.successor = successor
-    store.write(summary, text)
+    const { profile, secrets } = recorder.unfollowed(() => {
+      const made = this.#make(exchange)
+      store.write(made.summary, made.text)
+      written(made.summary, made.profile)
+      return made
+    })
     late.stored(recorder, secrets)
-    written(summary, profile)
     return profile
   }
 

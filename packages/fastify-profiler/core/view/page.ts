@@ -25,25 +25,21 @@ export function asset(type: string, body: string): Asset {
   return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 12) }
 }
 
-function stylePaths(): string[] {
-  const own = ['core/view/assets/language.css', 'core/view/assets/frame.css']
-  return [...own, ...features.flatMap(({ style }) => style ?? [])]
-}
-
-function scriptPaths(): string[] {
-  return ['core/view/assets/profiler.js', ...features.flatMap(({ script }) => script ?? [])]
-}
-
 let stylesheet: Asset | undefined
 let script: Asset | undefined
 
 /** The files below `<base>/assets/`. Made when a page is first shown: the list of features is complete only then. */
 export const assets = {
   get 'profiler.css'(): Asset {
-    return (stylesheet ??= asset('text/css; charset=utf-8', stylePaths().map(readStyle).join('')))
+    if (stylesheet !== undefined) return stylesheet
+    const own = ['core/view/assets/language.css', 'core/view/assets/frame.css']
+    const paths = [...own, ...features.flatMap(({ style }) => style ?? [])]
+    return (stylesheet = asset('text/css; charset=utf-8', paths.map(readStyle).join('')))
   },
   get 'profiler.js'(): Asset {
-    return (script ??= asset('text/javascript; charset=utf-8', scriptPaths().map(readFile).join('')))
+    if (script !== undefined) return script
+    const paths = ['core/view/assets/profiler.js', ...features.flatMap(({ script }) => script ?? [])]
+    return (script = asset('text/javascript; charset=utf-8', paths.map(readFile).join('')))
   },
 } as const
 

@@ -72,8 +72,8 @@ const operationsKept = 1000
 const secretsKept = 1000
 
 /**
- * Records what happens in one request, within bounds, until it has ended. Panels keep their own records as
- * Attachments of the recorder.
+ * Records what happens in one request, within bounds, until its work is done or has taken too long. Panels keep their
+ * own records as Attachments of the recorder.
  */
 export class Recorder implements RequestIdentity {
   /** Its own scope. */
@@ -178,6 +178,17 @@ export class Recorder implements RequestIdentity {
     return this.clock.aside(call)
   }
 
+  /** Makes a call of the profiler's own. What it does is no late work of the request. */
+  unfollowed<Result>(call: () => Result): Result {
+    const { successor } = this
+    this.successor = null
+    try {
+      return call()
+    } finally {
+      this.successor = successor
+    }
+  }
+
   /** Begins a panel's span: a query, a cache read. The profile waits for its end. */
   span(description: SpanDescription): OpenSpan {
     if (this.finished) return ignoredSpan
@@ -230,7 +241,8 @@ export class Recorder implements RequestIdentity {
 
   /** Adds an error that was handled, but that belongs on the exception panel. */
   exception(error: unknown, from: FailureSource = 'caught'): void {
-    if (!this.finished) this.#failures.add(error, null, from)
+    if (this.finished) this.open?.exception(error, from)
+    else this.#failures.add(error, null, from)
   }
 
   /** Nobody has caught an error of the request. */
@@ -332,6 +344,7 @@ export class Recorder implements RequestIdentity {
   /** Drops what the stored profile has: the recorder stays as long as a connection or timer that the request made. */
   release(): void {
     this.#spans.spans = []
+    this.#usedAtEnd = null
     this.secrets.clear()
     this.forget()
   }
