@@ -57,7 +57,7 @@ export class Profiler {
   #forgetAddress: () => void = () => {}
 
   constructor(parts: ProfilerParts) {
-    const { access, app, base, bounds, ownPanels, secrets, store, toError = thrown => thrown } = parts
+    const { access, app, base, bounds, ownPanels, secrets, store, toError } = parts
     const open = this.#open
     const boundary = new Boundary(parts.complain)
     const notes = new Set<string>()
@@ -99,7 +99,6 @@ export class Profiler {
     }
     const late = new LateWork({ boundary, collector, recorded, store })
     const { bytes } = bounds
-    const asksApplication = ownPanels.length > 0 || parts.toError !== undefined
     const writer = new ProfileWriter({
       open,
       collector,
@@ -108,7 +107,6 @@ export class Profiler {
       late,
       boundary,
       bytes,
-      asksApplication,
       written,
     })
     const editor = new AnswerDiagnostics({ ...parts, collector })

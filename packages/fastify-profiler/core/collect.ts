@@ -224,7 +224,7 @@ interface CollectionParts {
   panels: ReadonlyArray<Panel<unknown>>
   unseen: readonly Unseen[]
   configuration: string
-  toError: (thrown: Error) => Error
+  toError: ((thrown: Error) => Error) | undefined
 }
 
 interface Collected {
@@ -345,10 +345,13 @@ function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], ma
 
 /** Makes a profile of every exchange, even if not all of it can be read. */
 export class Collector {
+  /** Whether code of the application takes part: panels of its own, or `toError`. */
+  readonly asksApplication: boolean
   readonly #parts: CollectionParts
   readonly #boundary: Boundary
 
   constructor(parts: CollectionParts, boundary: Boundary) {
+    this.asksApplication = parts.panels.length > 0 || parts.toError !== undefined
     this.#parts = parts
     this.#boundary = boundary
   }

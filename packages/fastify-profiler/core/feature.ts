@@ -207,7 +207,7 @@ export interface CollectingRecorded {
   /** The time of the request, and when the event loop was blocked meanwhile. */
   time: RequestTime
   /** Converts an error as the application's error handler does. */
-  toError: (thrown: Error) => Error
+  toError: ((thrown: Error) => Error) | undefined
   /** Notes that something was left out, unless its count is 0. */
   drop: (what: string, count: number, why: () => string) => void
 }

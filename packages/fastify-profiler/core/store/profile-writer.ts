@@ -27,8 +27,6 @@ interface ProfileWriterParts {
   boundary: Boundary
   /** The limit of a stored profile. */
   bytes: number
-  /** Whether code of the application takes part: panels of its own, or `toError`. */
-  asksApplication: boolean
   /** Called with each profile and its summary. */
   written: (summary: ProfileSummary, profile: Profile) => void
 }
@@ -90,8 +88,8 @@ export class ProfileWriter {
    * keep that would take longer than gathering saves.
    */
   #gather(make: () => void): void {
-    const { asksApplication, open } = this.#parts
-    if (asksApplication || open.count <= 1) return make()
+    const { collector, open } = this.#parts
+    if (collector.asksApplication || open.count <= 1) return make()
     this.#gathered.push(make)
     if (this.#gathered.length > 1) return
     recorderScope.exit(() => {
@@ -114,8 +112,7 @@ export class ProfileWriter {
     const { recorder } = exchange
     if (!open.remove(exchange)) return null
     this.#stopRecording(recorder)
-    eventLoop.noteNobody()
-    const { profile, secrets } = recorder.unfollowed(() => {
+    const { profile, secrets } = asNobody(recorder, () => {
       const made = this.#make(exchange)
       store.write(made.summary, made.text)
       written(made.summary, made.profile)
@@ -135,6 +132,18 @@ export class ProfileWriter {
       const summary = summarise(profile, call => boundary.guard(call, undefined))
       return { profile, secrets, summary, text }
     })
+  }
+}
+
+/** Makes a call of the profiler's own. What it does is no late work of the request, and its time is no request's. */
+function asNobody<Result>(recorder: Recorder, call: () => Result): Result {
+  const { successor } = recorder
+  recorder.successor = null
+  eventLoop.noteNobody()
+  try {
+    return call()
+  } finally {
+    recorder.successor = successor
   }
 }
 

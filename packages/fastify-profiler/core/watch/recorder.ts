@@ -178,17 +178,6 @@ export class Recorder implements RequestIdentity {
     return this.clock.aside(call)
   }
 
-  /** Makes a call of the profiler's own. What it does is no late work of the request. */
-  unfollowed<Result>(call: () => Result): Result {
-    const { successor } = this
-    this.successor = null
-    try {
-      return call()
-    } finally {
-      this.successor = successor
-    }
-  }
-
   /** Begins a panel's span: a query, a cache read. The profile waits for its end. */
   span(description: SpanDescription): OpenSpan {
     if (this.finished) return ignoredSpan
@@ -239,7 +228,7 @@ export class Recorder implements RequestIdentity {
     if (this.#add(span) === null) this.#more.begin(span)()
   }
 
-  /** Adds an error that was handled, but that belongs on the exception panel. */
+  /** Adds an error that was handled, but belongs on the exception panel. It is late work once recording has ended. */
   exception(error: unknown, from: FailureSource = 'caught'): void {
     if (this.finished) this.open?.exception(error, from)
     else this.#failures.add(error, null, from)

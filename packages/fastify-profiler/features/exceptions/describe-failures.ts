@@ -214,7 +214,9 @@ export function collectExceptions(collecting: CollectingRecorded): Pick<Profile,
   const { bounds, drop, exchange, mask, toError } = collecting
   const { droppedFailures, failures, marks, spans, token } = exchange.recorder
   const losses: ChainLosses = { exceptions: droppedFailures, frames: 0 }
-  const thrown = failures.map(({ error }) => (isError(error) ? attempt(() => toError(error), error) : error))
+  const thrown = failures.map(({ error }) =>
+    toError !== undefined && isError(error) ? attempt(() => toError(error), error) : error,
+  )
   const chains = describeExceptions(token, thrown, failures, mask, bounds, losses)
   for (const { frames } of chains.list) {
     for (const frame of frames) if (frame.function !== null) frame.function = mask.text(frame.function)
