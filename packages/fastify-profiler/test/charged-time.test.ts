@@ -70,6 +70,20 @@ t.test('the head of an answer may have delayed the response, although its body e
   t.ok(charged > 0 && charged <= profile.duration, `${charged} ms`)
 })
 
+t.test('a wait for a connection that no query got is one span, also if the response shows the profile', async t => {
+  const port = await standIn(t, () => {})
+  const pool = openPool(t, port, { connectionTimeoutMillis: 60 })
+  const app = await profiledApp(t)
+  app.get('/', async (_request, reply) => {
+    await pool.connect().catch(() => null)
+    return reply.type('text/html').send('<html><body></body></html>')
+  })
+  const { body } = await app.inject({ url: '/', headers: { accept: 'text/html' } })
+  t.match(body, 'toolbar.js')
+  const { spans } = await onlyProfile(t, app, '/')
+  t.equal(spans.filter(({ kind }) => kind === 'wait').length, 1)
+})
+
 for (const library of ['pg', 'postgres.js']) {
   t.test(`a query of ${library} without a connection was never sent, and only waited`, async t => {
     // It accepts, and never answers.

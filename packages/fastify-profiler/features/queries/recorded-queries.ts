@@ -77,10 +77,9 @@ function unusedWaits(recorder: Recorder): Span[] {
   const { waits: all = [] } = recorded.get(recorder.records) ?? {}
   const waits = [...all].filter(({ wait }) => wait.duration >= shortestWait)
   const { ended } = recorder
-  const now = recorder.now()
   // An unfinished one ends with its request, like a function, unless it began later.
   const durationOf = ({ duration, start }: ConnectionWait) =>
-    Math.min(duration, (duration === Infinity && ended !== null && start < ended ? ended : now) - start)
+    Math.min(duration, (ended !== null && start < ended ? ended : recorder.now()) - start)
   return waits.map(({ wait, location, parent, failed }): Span => ({
     parent,
     kind: 'wait',
@@ -177,14 +176,14 @@ export function learnFromQueries(recorder: Recorder, secrets: RequestSecrets): v
   }
 }
 
-export function collectQueries({ exchange: { recorder }, mask, time }: CollectingRecorded): Pick<Profile, 'database'> {
-  const { spans } = recorder
+export function collectQueries({ exchange: { recorder }, mask, time }: CollectingRecorded) {
   const waits = unusedWaits(recorder)
-  leaveOutLate(waits, spans, time)
+  leaveOutLate(waits, recorder.spans, time)
   maskSpans(waits, mask)
-  spans.push(...waits)
+  // Not added to the recorder's own list: of a response that shows its profile, this is called twice.
+  const spans = waits.length === 0 ? recorder.spans : [...recorder.spans, ...waits]
   hideValues(spans)
-  return { database: describeQueries(recorded.get(recorder.records), spans, time, mask) }
+  return { spans, database: describeQueries(recorded.get(recorder.records), spans, time, mask) }
 }
 
 /** Hides values in the statements of spans, since one may be a secret that only its column tells. */
