@@ -132,7 +132,7 @@ export class QueryCall {
     const isNamed = parameters.length > 0 && isRecord(parameters[0])
     // Names tell which placeholder has a value, as a builder's list does not.
     if (query.statement !== statement || (parameters.length > 0 && (query.parameters.length === 0 || isNamed))) {
-      Object.assign(query, { statement, parameters })
+      Object.assign(query, { statement, parameters: [...parameters] })
       this.#analyse()
     }
     query.sent = sent
@@ -255,7 +255,8 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
   const query: RecordedQuery = {
     system,
     statement,
-    parameters,
+    // The application may use its list again.
+    parameters: [...parameters],
     location,
     start: recorder.now(),
     sent: null,

@@ -44,6 +44,21 @@ t.test("a query's wait includes the time behind earlier queries of its client", 
   t.match([first?.bytes, second?.bytes], [Number, undefined], 'bytes are told of a query that nothing is ahead of')
 })
 
+t.test('each query keeps its own values, though the application uses one list for all', async t => {
+  const pool = open(t)
+  const { database } = await profileOf(t, async () => {
+    const values = [new Date(0), 0]
+    for (const id of [1, 2]) {
+      values[1] = id
+      await pool.query('select $1::date, $2::int', values)
+    }
+  })
+  t.same(
+    database?.queries.map(({ parameters }) => parameters[1]),
+    [1, 2],
+  )
+})
+
 t.test('the error of a stream is that of its query, and reaches who reads it', async t => {
   const pool = open(t)
   const { database } = await profileOf(t, async () => {
