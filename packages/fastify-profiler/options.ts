@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './core/bounds.ts'
 import { type ExplainPool, features } from './core/feature.ts'
 import { attempt, isRecord, propertyOf } from './core/foreign-value.ts'
+import { tell } from './core/guard.ts'
 import { environmentSecrets, knownSecrets } from './core/mask/known-secrets.ts'
 import type { AnyPanel, Panel } from './core/panel.ts'
 import type { Json } from './core/profile.ts'
@@ -220,7 +221,10 @@ function named<Result>(name: string, call: () => Result): Result {
 /** The options in package.json, each with its place for messages. */
 function packageSettings(folder: string): Array<{ option: string; name: string; value: unknown }> {
   const file = join(folder, 'package.json')
-  if (!existsSync(file)) return dirname(folder) === folder ? [] : packageSettings(dirname(folder))
+  // existsSync() throws under Node's permission model.
+  const isThere = attempt(() => existsSync(file), null)
+  if (isThere === null) tell(`${file} may not be read, so that options in it do not apply.`)
+  if (!isThere) return dirname(folder) === folder ? [] : packageSettings(dirname(folder))
   const content = named(file, (): unknown => JSON.parse(readFileSync(file, 'utf8')))
   const given = propertyOf(content, 'fastify-profiler') ?? {}
   if (!isRecord(given)) {

@@ -96,7 +96,7 @@ export function originalIn(map: SourceMap | null | undefined, { file, line, colu
   if (map === null || map === undefined || !isEntry(entry)) return null
   const original = pathOf(entry.originalSource)
   // The application's developers know a source that is elsewhere, but not one of a library.
-  const isShown = existsSync(original) || (!isForeign(file) && hasText(map, entry.originalSource))
+  const isShown = attempt(() => existsSync(original), false) || (!isForeign(file) && hasText(map, entry.originalSource))
   if (!isShown) return null
   return { file: original, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
 }
