@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import profiler from '../index.ts'
 import { makeFolder } from './folder.ts'
-import { keptLines, profiledApp, sleepyPanel } from './profiled-app.ts'
+import { keepBusy, keptLines, profiledApp, sleepyPanel } from './profiled-app.ts'
 
 const path = '/_profiler/mcp'
 const version = 'io.modelcontextprotocol/protocolVersion'
@@ -188,6 +188,14 @@ t.test('a notification or a response is accepted, and has no answer', async t =>
     const { body, headers, statusCode } = await send(app, message)
     t.same([statusCode, body, headers['content-type']], [202, '', undefined], JSON.stringify(message))
   }
+})
+
+t.test('the overview has a request that has just failed, while others are open', async t => {
+  const app = await agentsApp(t)
+  await keepBusy(app)
+  await app.inject('/broken')
+  const { body } = await stateless(app, 'tools/call', { name: 'overview' })
+  t.match(body, /1 failed.*The cellar is flooded/)
 })
 
 t.test('a request of the stateless era is refused unless its headers and _meta agree', async t => {

@@ -1,5 +1,5 @@
 import type { Profile } from '../profile.ts'
-import type { SearchCriteria, SearchResult } from '../summary.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
 import type { OpenExchanges } from '../watch/exchange.ts'
 import type { Neighbours, ProfileStore } from './profile-store.ts'
 
@@ -29,6 +29,11 @@ export class ProfileArchive {
   async search(criteria: SearchCriteria): Promise<SearchResult> {
     await this.#written()
     return this.#store.search(criteria)
+  }
+
+  async summaries(): Promise<ProfileSummary[]> {
+    await this.#written()
+    return this.#store.summaries()
   }
 
   /** Finds the tokens of the profiles before and after another; null at either end. */

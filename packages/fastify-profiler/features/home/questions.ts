@@ -29,7 +29,7 @@ export const overviewQuestion: Question = {
   command: { name: 'overview', takes: '', says: 'what matters lately' },
   async answer({ given, number, tokens }, sources) {
     const { base, root } = sources
-    const { overview, period } = overviewFor(number('minutes'), sources)
+    const { overview, period } = await overviewFor(number('minutes'), sources)
     const { exceptions, failed, left, p95, refused, requests, routes, statements } = overview
     const more = () => ({ tool: 'overview', arguments: { ...given, max_tokens: moreTokens(tokens) } })
     const troubles = troublesLately(overview, base)
@@ -59,12 +59,13 @@ export const overviewQuestion: Question = {
   },
 }
 
-function overviewFor(minutes: number | null, { store }: AskedSources) {
-  const lately = overviewOf(store.summaries(), Date.now() - (minutes ?? minutesUsual) * minute)
+async function overviewFor(minutes: number | null, { archive }: AskedSources) {
+  const summaries = await archive.summaries()
+  const lately = overviewOf(summaries, Date.now() - (minutes ?? minutesUsual) * minute)
   if (minutes !== null || lately.requests > 0) {
     return { overview: lately, period: `in the last ${count(minutes ?? minutesUsual, 'minute')}` }
   }
-  return { overview: overviewOf(store.summaries(), 0), period: 'stored' }
+  return { overview: overviewOf(summaries, 0), period: 'stored' }
 }
 
 /** Rows of a page. Its number does not depend on how long an answer may be, or pages would skip requests. */
