@@ -82,8 +82,8 @@ function outcomeOf({ raw, response, answer, upgrade, hijacked, finished }: Excha
 }
 
 /** Fastify's `request.protocol` if it is valid: with `trustProxy` it may be any text. Otherwise the connection's. */
-export function protocolOf({ raw, request }: Exchange): Profile['protocol'] {
-  const told = attempt(() => request?.protocol, undefined)
+export function protocolOf({ protocol, raw, request }: Exchange): Profile['protocol'] {
+  const told = protocol ?? attempt(() => request?.protocol, undefined)
   if (told === 'http' || told === 'https') return told
   return 'encrypted' in Object(raw.socket) ? 'https' : 'http'
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { isPromise } from 'node:util/types'
+import { isNativeError, isPromise } from 'node:util/types'
 
 // Reads values that the application made. Getters, proxy traps and conversions to text may throw, and no profile may be
 // lost because of it.
@@ -47,9 +47,9 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Whether a value is an error; false if checking it throws. */
+/** Whether a value is an error, also one of another realm, such as that of jest; false if checking it throws. */
 export function isError(value: unknown): value is Error {
-  return attempt(() => value instanceof Error, false)
+  return isNativeError(value) || attempt(() => value instanceof Error, false)
 }
 
 /** An error's `name` if one was set, otherwise the name of its class. */

@@ -4,7 +4,9 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { connect as connectHttp2 } from 'node:http2'
+import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { runInNewContext } from 'node:vm'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
 import type { OpenSpan } from '../index.ts'
@@ -486,6 +488,29 @@ t.test('what runs between a response and the making of its profile is none of it
   t.ok(Number(profile?.duration) <= took, `${profile?.duration} ms, of ${took}`)
 })
 
+t.test('no request is told to have blocked others while its profile was made', async t => {
+  const collect = () => {
+    const start = performance.now()
+    while (performance.now() - start < 60);
+    return null
+  }
+  const app = await profiledApp(t, { panels: [{ name: 'slow', label: 'Slow', collect, view: () => [] }] })
+  app.get('/', async () => 'ok')
+  const { promise, resolve } = deferred()
+  app.get('/other', async () => promise)
+  const other = app.inject('/other')
+  const made = await profileOf(app, '/')
+  // The timer that notices blocks is overdue.
+  await turns(2)
+  resolve()
+  await other
+  const { blocked } = (await onlyProfile(t, app, '/other')).eventLoop
+  t.same(
+    blocked.filter(({ by, duration }) => by === made.token && duration >= 50),
+    [],
+  )
+})
+
 t.test('a panel collects in the asynchronous scope of its own request, while others run', async t => {
   const scope = new AsyncLocalStorage<string>()
   const panel = { name: 'scope', label: 'Scope', collect: () => scope.getStore() ?? null, view: () => [] }
@@ -516,9 +541,35 @@ t.test('what a panel does while it collects is no work of its request', async t 
   )
 })
 
+// Without a certificate, since nothing secret is at stake.
+const anonymous = { ciphers: 'aNULL@SECLEVEL=0', dhparam: 'auto', maxVersion: 'TLSv1.2' } as const
+
+t.test('a request over HTTP/2 with TLS is one of https', async t => {
+  const app = await plainApp(t, { http2: true, https: anonymous })
+  app.get('/', async () => 'ok')
+  const { port } = await listen(app)
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ...anonymous, rejectUnauthorized: false })
+  t.teardown(() => session.close())
+  await once(session.request({ ':path': '/' }).resume(), 'close')
+  await everythingStored(app)
+  t.match(await onlyProfile(t, app, '/'), { protocol: 'https', httpVersion: '2.0', ip: '127.0.0.1' })
+})
+
+t.test('an error of another realm, as jest makes them, has its class, frames, members and cause', async t => {
+  const app = await profiledApp(t)
+  const source = "new AggregateError([new TypeError('No roof')], 'No museum', { cause: new Error('No wood') })"
+  app.get('/', async () => {
+    throw runInNewContext(source, {}, { filename: join(import.meta.dirname, 'realm.js') })
+  })
+  const { exceptions } = await profileOf(app, '/')
+  t.same(
+    exceptions.map(({ class: name, message }) => `${name}: ${message}`),
+    ['AggregateError: No museum', 'TypeError: No roof', 'Error: No wood'],
+  )
+  t.match(exceptions[0]?.frames[0]?.file, 'realm.js')
+})
+
 t.test('the link to a profile is https for an application over TLS, even for a malformed URL', async t => {
-  // Without a certificate, since nothing secret is at stake.
-  const anonymous = { ciphers: 'aNULL@SECLEVEL=0', dhparam: 'auto', maxVersion: 'TLSv1.2' } as const
   const app = await plainApp(t, { https: anonymous })
   const { port } = await listen(app)
   const socket = connect({ ...anonymous, port, host: '127.0.0.1', rejectUnauthorized: false })

@@ -1,5 +1,5 @@
 import type { ProfileBounds } from '../bounds.ts'
-import { nameOfError, read, textOf } from '../foreign-value.ts'
+import { isError, nameOfError, read, textOf } from '../foreign-value.ts'
 import type { HeaderLine, Json } from '../profile.ts'
 import { findSecrets } from './find-secrets.ts'
 import { canBeFound, longestSearched, masked } from './known-secrets.ts'
@@ -109,7 +109,7 @@ export class Mask {
   #plainObject(value: object, name: string, path: object[], budget: { left: number }): Json {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
-    if (value instanceof Error) return this.text(`${nameOfError(value)}: ${textOf(read(value, 'message'))}`)
+    if (isError(value)) return this.text(`${nameOfError(value)}: ${textOf(read(value, 'message'))}`)
     if (path.includes(value)) return '[circular]'
     if (path.length >= this.#bounds.depth) {
       this.dropped++

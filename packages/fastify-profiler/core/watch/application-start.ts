@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
-import { type AnyFunction, isFunction } from '../foreign-value.ts'
+import { type AnyFunction, isError, isFunction } from '../foreign-value.ts'
 import { Recorder, type RecorderParts } from './recorder.ts'
 import { asLoading, LoadingStep, recorderScope, type StepDescription } from './current-recorder.ts'
 import { identify } from './request-identity.ts'
@@ -96,7 +96,7 @@ export class ApplicationStart {
     const done = parameters[callback]
     if (isFunction(done)) {
       const observedDone = (...results: unknown[]): unknown => {
-        end(results[0] instanceof Error ? { error: results[0] } : null)
+        end(isError(results[0]) ? { error: results[0] } : null)
         return Reflect.apply(done, undefined, results)
       }
       parameters[callback] = observedDone

@@ -38,6 +38,8 @@ export interface Exchange {
   /** Null until Fastify makes them. For a malformed URL it may never do so. */
   request: FastifyRequest | null
   reply: FastifyReply | null
+  /** As Fastify tells it on arrival over HTTP/2, whose requests do not know it after the response; otherwise null. */
+  protocol: string | null
   /** The route that matched. Stays when the application calls `reply.callNotFound()`. */
   route: MatchedPattern | null
   hijacked: boolean

@@ -167,6 +167,7 @@ export class Exchanges {
       upgrade: watchUpgrade(raw, response, () => observer.guard(() => answering(exchange))),
       request: null,
       reply: null,
+      protocol: null,
       route: null,
       hijacked: false,
       isReplied: false,
@@ -211,6 +212,7 @@ export class Exchanges {
     const { ownPages, recorders, routes } = application
     const { raw, recorder } = exchange
     exchange.request = request
+    if (raw.httpVersionMajor > 1) exchange.protocol = attempt(() => request.protocol, null)
     if (this.#arrived === exchange) this.#arrived = null
     const { url: pattern, handler } = request.routeOptions
     // Routers decode "/%5fprofiler" to "/_profiler", and may ignore case and repeated slashes.

@@ -196,7 +196,8 @@ function causesOf(error: Error): readonly unknown[] {
 }
 
 function membersOf(error: Error): readonly unknown[] {
-  if (!(error instanceof AggregateError)) return []
+  const isAggregate = nameOfError(error) === 'AggregateError' || attempt(() => error instanceof AggregateError, false)
+  if (!isAggregate) return []
   const members = read(error, 'errors')
   return attempt(() => listOf(members), [])
 }
