@@ -227,6 +227,32 @@ t.test('code that connects to the port of a database is named if nothing watches
   )
 })
 
+for (const name of ['postgres', 'pg']) {
+  t.test(`a copy of ${name} that is loaded past the profiler is named, since it is not watched`, async t => {
+    const folder = makeFolder()
+    const copy = join(folder, 'packages/api/node_modules', name)
+    mkdirSync(join(copy, 'src'), { recursive: true })
+    writeFileSync(join(copy, 'package.json'), '{ "type": "module" }')
+    const file = join(copy, 'src/connection.js')
+    writeFileSync(
+      file,
+      `import { connect } from 'node:net'
+export function ask () {
+  const socket = connect(5432, '127.0.0.1').on('error', () => {})
+  socket.write('x')
+  socket.destroy()
+}`,
+    )
+    const { ask } = await import(file)
+    const app = await profiledApp(t, { root: folder })
+    app.get('/', async () => {
+      ask()
+    })
+    const { unseen } = await profileOf(app, '/')
+    t.match(unseen, [{ name, says: `${name} connects to port 5432 and is not watched: ` }])
+  })
+}
+
 t.test('a probe of the port of a database is not named: it sends nothing', async t => {
   const app = await profiledApp(t)
   app.get('/probe', async () => {

@@ -7,8 +7,9 @@ import type { Unseen } from '../../core/profile.ts'
 /** Libraries that reach a database or a service without any that is watched. */
 const libraries: Record<string, Exclude<Unseen['what'], 'logs'>> = {
   '@prisma/client': 'queries',
-  '@libsql/client': 'queries',
   '@google-cloud/firestore': 'queries',
+  '@libsql/client': 'queries',
+  '@valkey/valkey-glide': 'queries',
   'cassandra-driver': 'queries',
   couchbase: 'queries',
   duckdb: 'queries',

@@ -1,6 +1,6 @@
 import Module, { createRequire } from 'node:module'
 import { Socket } from 'node:net'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { captureSites, isProfilerFile, pathOf } from '../../../core/call-site.ts'
 import type { PageSources, RunningFeature } from '../../../core/feature.ts'
@@ -48,6 +48,9 @@ const { cache } = createRequire(import.meta.url)
 const seen = new WeakSet<object>()
 const watchedPackages = new Set<string>()
 
+/** The folders of patched modules. Other copies are not watched, such as those that jest loads past Node. */
+const patchedFolders = new Set<string>()
+
 /** Watches the libraries that will be loaded. Calls outside profiled requests pass at the cost of one look-up. */
 export function installDrivers(): void {
   for (const driver of allDrivers) {
@@ -76,13 +79,19 @@ function watchedSocket(connect: AnyFunction): AnyFunction {
       if (!databasePorts.has(port)) return
       const files = captureSites(watched, framesSearched).map(site => pathOf(site.getFileName() ?? ''))
       const file = files.find(file => /^(?!node:).*[\\/]/.test(file) && !isProfilerFile(file))
-      if (file === undefined || watchedPackages.has(nameOf(file))) return
+      if (file === undefined || isWatched(file)) return
       whenWritten(this, () => {
+        // It may have been patched since.
+        if (isWatched(file)) return
         for (const listen of strangerListeners) listen(file, port)
       })
     }, undefined)
     return result
   }
+}
+
+function isWatched(file: string): boolean {
+  return watchedPackages.has(nameOf(file)) && (file in cache || patchedFolders.has(dirname(file)))
 }
 
 /** Tells of the first write. A socket that sends nothing only finds out whether the server is there. */
@@ -162,7 +171,9 @@ function patchPackage(name: string, exports: unknown): void {
 function patchLoaded(): void {
   for (const [file, module] of Object.entries(cache)) {
     // A module that is still loading may export more.
-    if (module?.loaded === true && watchedPackages.has(nameOf(file))) patch(nameOf(file), module.exports)
+    if (module?.loaded !== true || !watchedPackages.has(nameOf(file))) continue
+    patchedFolders.add(dirname(file))
+    patch(nameOf(file), module.exports)
   }
 }
 
@@ -187,7 +198,9 @@ async function patchModules(
     const copies = [join(folder, 'package.json'), ...from].flatMap(
       file => attempt(() => createRequire(file).resolve(name), null) ?? [],
     )
-    for (const moduleFile of new Set(copies.flatMap(file => moduleFiles(file, installed)))) {
+    const files = new Set(copies.flatMap(file => moduleFiles(file, installed)))
+    for (const file of files) patchedFolders.add(dirname(file))
+    for (const moduleFile of files) {
       try {
         const exports: unknown = await import(pathToFileURL(moduleFile).href)
         patch(name, exports)
