@@ -79,7 +79,7 @@ function unusedWaits(recorder: Recorder): Span[] {
   const { ended } = recorder
   // An unfinished one ends with its request, like a function, unless it began later.
   const durationOf = ({ duration, start }: ConnectionWait) =>
-    Math.min(duration, (ended !== null && start < ended ? ended : recorder.now()) - start)
+    duration < Infinity ? duration : (ended !== null && start < ended ? ended : recorder.now()) - start
   return waits.map(({ wait, location, parent, failed }): Span => ({
     parent,
     kind: 'wait',
