@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
-import { setImmediate, setTimeout } from 'node:timers'
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import type { Collector } from '../collect.ts'
 import { features } from '../feature.ts'
 import type { Boundary } from '../guard.ts'
@@ -38,10 +38,14 @@ interface ProfileWriterParts {
  */
 const gathering = 10
 
+/** More would block the event loop for longer, and take a tenth more: the garbage collector copies what waits. */
+const gatheredMost = 16
+
 /** Stores the profile of every exchange that has ended. */
 export class ProfileWriter {
   readonly #parts: ProfileWriterParts
   readonly #gathered: Array<() => void> = []
+  #timer: NodeJS.Timeout | undefined
   /** Milliseconds that serialising the last profile took. A profile's own figure is known too late to be in it. */
   #textCost = 0
 
@@ -91,12 +95,16 @@ export class ProfileWriter {
     const { collector, open } = this.#parts
     if (collector.asksApplication || open.count <= 1) return make()
     this.#gathered.push(make)
+    if (this.#gathered.length === gatheredMost) return recorderScope.exit(() => this.#makeGathered())
     if (this.#gathered.length > 1) return
     recorderScope.exit(() => {
-      setTimeout(() => {
-        for (const each of this.#gathered.splice(0)) each()
-      }, gathering)
+      this.#timer = setTimeout(() => this.#makeGathered(), gathering)
     })
+  }
+
+  #makeGathered(): void {
+    clearTimeout(this.#timer)
+    for (const each of this.#gathered.splice(0)) each()
   }
 
   /** What the request does from now on is late, and is added to its profile once that is stored. */
