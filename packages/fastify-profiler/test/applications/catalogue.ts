@@ -5,14 +5,14 @@ export interface Application {
   folder: string
   /** The arguments for Node that start it, besides the flag. Default: server.js. It prints its origin. */
   start?: readonly string[]
-  /** The packages that it needs. Those of a workspace are in its package.json. */
+  /** The packages that it needs, unless `installer` installs them. */
   packages: readonly string[]
   /** The server that it connects to. */
   needs?: Service
-  /** Makes the folder, where the application is not one of ours. */
+  /** The arguments for Node that make the folder, or the files in it that are not ours. */
   generate?: readonly string[]
-  /** Has packages of its own, which pnpm installs. */
-  isWorkspace?: boolean
+  /** Installs what the package.json in the first part of `folder` asks for. */
+  installer?: 'npm' | 'pnpm'
   requests: readonly Request[]
 }
 
@@ -26,8 +26,10 @@ export interface Request {
   isWebSocket?: boolean
   /** Default: 200. */
   status?: number
-  /** The number of queries. Default: 0. Each is on a line that ends with "// query". */
+  /** The number of queries and requests to others. Default: 0. Each is on a line that ends with "// query". */
   queries?: number
+  /** Those whose line the profiler cannot find. Default: 0. */
+  lost?: number
   /** The exceptions by their messages, outermost first. Each is thrown on a line that ends with "// thrown". */
   throws?: readonly string[]
   /** A span of the timeline. */
@@ -37,6 +39,9 @@ export interface Request {
 }
 
 export type Service = 'PostgreSQL' | 'MariaDB' | 'Redis'
+
+/** Compiles apart/ to CommonJS. Its packages are apart because Nest 12 and ioredis 6 are among the others. */
+const compile = ['apart/node_modules/typescript/bin/tsc', '--project', 'apart']
 
 export const applications: readonly Application[] = [
   {
@@ -124,35 +129,83 @@ export const applications: readonly Application[] = [
     ],
   },
   {
-    name: 'knex on mysql2, mysql2 by itself',
+    name: 'knex and Sequelize on mysql2, mysql2 itself',
     folder: 'knex',
-    packages: ['knex', 'mysql2'],
+    packages: ['knex', 'sequelize', 'mysql2'],
     needs: 'MariaDB',
     requests: [
       { path: '/tables', queries: 1 },
       { path: '/engines', queries: 1 },
       { path: '/both', queries: 1 },
+      // Sequelize asks for the version in a connection of its own, and both connections set their zone.
+      { path: '/sequelize', queries: 4, lost: 1 },
+      { path: '/models', method: 'POST', queries: 5 },
     ],
   },
   {
-    name: 'node-redis and ioredis',
+    name: 'Objection on knex and pg',
+    folder: 'objection',
+    packages: ['objection', 'knex', 'pg'],
+    needs: 'PostgreSQL',
+    requests: [
+      { path: '/museums', queries: 1 },
+      { path: '/moves', method: 'POST', queries: 5 },
+    ],
+  },
+  {
+    name: 'node-redis, ioredis, BullMQ',
     folder: 'redis',
-    packages: ['redis', 'ioredis'],
+    packages: ['redis', 'ioredis', 'bullmq'],
     needs: 'Redis',
     requests: [
       { path: '/visits', queries: 1 },
       { path: '/guests', queries: 2 },
+      { path: '/jobs', method: 'POST', queries: 3 },
+    ],
+  },
+  {
+    name: 'fetch, undici, node:http and got',
+    folder: 'http',
+    packages: ['undici', 'got'],
+    requests: [
+      ...['fetch', 'undici', 'http'].map(client => ({ path: `/clients/${client}`, queries: 1 })),
+      { path: '/clients/got', queries: 1, lost: 1 },
     ],
   },
   {
     name: 'A pnpm workspace, pg in one of its packages',
     folder: 'monorepo/packages/api',
     packages: [],
-    isWorkspace: true,
+    installer: 'pnpm',
     needs: 'PostgreSQL',
     requests: [
       { path: '/shops/louvre', queries: 1 },
       { path: '/shops', status: 404 },
+    ],
+  },
+  ...(['PostgreSQL', 'MariaDB'] as const).map(service => ({
+    name: `TypeORM, compiled by tsc, on ${service}`,
+    folder: 'apart/typeorm',
+    generate: compile,
+    start: ['server.js', service],
+    packages: [],
+    installer: 'npm' as const,
+    needs: service,
+    requests: [
+      { path: '/museums', queries: 2 },
+      { path: '/moves', method: 'POST', queries: 4 },
+    ],
+  })),
+  {
+    name: 'NestJS 11, compiled by tsc, with nestjs-pino',
+    folder: 'apart/nest',
+    generate: compile,
+    packages: [],
+    installer: 'npm',
+    requests: [
+      { path: '/orders/7', span: 'OrdersController.find', logs: 'Order 7' },
+      { path: '/orders/12', status: 404, throws: ['No order 12'] },
+      { path: '/orders/13', status: 500, throws: ['Order 13 is broken', 'no price'], logs: 'Order 13' },
     ],
   },
   {

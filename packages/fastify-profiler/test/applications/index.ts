@@ -41,17 +41,21 @@ function pack(): string {
   return join(scratch, String(readdirSync(scratch).find(name => name.endsWith('.tgz'))))
 }
 
-/** One folder for all applications. Those of a workspace have packages of their own. */
+/** One folder for all applications. Some have packages of their own beside it. */
 function install(tarball: string): void {
   cpSync(join(workspace, 'test/applications/examples'), scratch, { recursive: true })
   writeFileSync(join(scratch, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   const packages = new Set(chosen.flatMap(({ packages }) => packages))
   run(scratch, 'npm', 'install', ...npmLog, tarball, 'fastify', ...packages)
-  if (!chosen.some(({ isWorkspace }) => isWorkspace)) return
-  const workspaceRoot = join(scratch, 'monorepo')
+  const own = new Map(chosen.map(({ folder, installer }) => [join(scratch, folder.split('/')[0] ?? ''), installer]))
   const store = ['--store-dir', join(scratch, 'store')]
-  run(workspaceRoot, 'pnpm', 'add', '--workspace-root', ...store, tarball)
-  run(workspaceRoot, 'pnpm', 'install', '--no-frozen-lockfile', ...store)
+  for (const [root, installer] of own) {
+    if (installer === 'npm') run(root, 'npm', 'install', ...npmLog, tarball)
+    if (installer === 'pnpm') {
+      run(root, 'pnpm', 'add', '--workspace-root', ...store, tarball)
+      run(root, 'pnpm', 'install', '--no-frozen-lockfile', ...store)
+    }
+  }
 }
 
 /** The cells of an application's row. */

@@ -22,7 +22,7 @@ export interface Sight {
 export async function sendRequests({ requests }: Application, origin: string, folder: string): Promise<Sight> {
   const sight: Sight = { requests: 0, profiled: 0, queries: 0, seen: 0, placed: 0, answers: [], misses: [] }
   for (const request of requests) {
-    const { status = 200, queries: expected = 0 } = request
+    const { status = 200, queries: expected = 0, lost = 0 } = request
     sight.answers.push(await send(request, origin, folder))
     sight.requests++
     sight.queries += expected
@@ -38,11 +38,11 @@ export async function sendRequests({ requests }: Application, origin: string, fo
     const placed = queries.filter(isPlaced)
     sight.seen += Math.min(queries.length, expected)
     sight.placed += placed.length
-    if (placed.length !== expected) {
+    if (queries.length !== expected || placed.length !== expected - lost) {
       const told = queries.map(
         ({ name, location }) => `${name} (${location?.file ?? 'no file'}:${location?.line ?? 0})`,
       )
-      sight.misses.push(`${title}: ${expected} queries, seen: ${told.join(', ')}`)
+      sight.misses.push(`${title}: ${expected} queries, ${lost} of them lost, seen: ${told.join(', ')}`)
     }
   }
   return sight
@@ -104,7 +104,7 @@ function unseenIn({ exceptions, logs, spans }: Profile, { throws, span, logs: li
   ]
 }
 
-const operations = ['query', 'cache', 'command']
+const operations = ['query', 'cache', 'command', 'http']
 const control = /^(?:begin|start transaction|commit|rollback)\b/i
 
 function isQuery({ kind, name, detail }: Span): boolean {
