@@ -62,6 +62,23 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
+for (const [name, run] of Object.entries({
+  ioredis: () => ioredis.eval('return 1', 2, 'cart:1', 'cart:2', 'hunter2'),
+  'node-redis': () => redis.eval('return 1', { keys: ['cart:1', 'cart:2'], arguments: ['hunter2'] }),
+})) {
+  t.test(`a script of ${name} has its keys, and no values`, async t => {
+    const { database } = await profileOf(t, run)
+    t.match(database?.queries, [{ sql: 'eval', parameters: ['return 1', '2', 'cart:1', 'cart:2', '?'] }])
+  })
+}
+
+t.test('a script with an invalid number of keys has no values', async t => {
+  for (const count of ['all', '-1', 'Infinity', '2']) {
+    const { database } = await profileOf(t, () => ioredis.call('eval', 'return 1', count, 'hunter2'))
+    t.match(database?.queries, [{ sql: 'eval', parameters: ['return 1', '?', '?'] }], count)
+  }
+})
+
 for (const [name, command, remedy] of [
   ['SETs', (key: string) => ioredis.set(key, 'x'), /^mset or a pipeline/],
   ['SETs with an expiry', (key: string) => ioredis.set(key, 'x', 'EX', 60), /^A pipeline would send all at once\.$/],

@@ -10,6 +10,9 @@ import { type Driver, followPromise, hear, prototypeOf, replaceMethod, watchedMe
 const keysOnly =
   /^(?:B?[LR]?POP|[HSZ]?(?:SCAN|LEN)|H?EXISTS|EXPIRE|[HM]?GET|HGETALL|HMGET|H?DEL|HKEYS|TTL|PTTL|TYPE|UNLINK|DECR|INCR|DECRBY|INCRBY|KEYS|L(?:RANGE|INDEX|TRIM)|S(?:CARD|MEMBERS|POP)|Z(?:CARD|RANGE\w*|COUNT)|SELECT|PING|TIME|DBSIZE|GETDEL|RANDOMKEY|STRLEN)$/i
 
+/** Commands that say how many keys follow their first two arguments. */
+const scripts = /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i
+
 /** Commands that carry nothing but secrets. */
 const secretive = /^(?:AUTH|HELLO|ACL|CONFIG|MIGRATE)$/i
 
@@ -29,7 +32,10 @@ function readBatch(kind: string, count: number): AskedQuery {
 function parametersOf(name: string, args: readonly unknown[]): unknown[] {
   if (secretive.test(name)) return args.map(() => hidden)
   const texts = args.map(arg => (Buffer.isBuffer(arg) ? arg.toString() : String(arg)))
-  return keysOnly.test(name) ? texts : texts.map((text, index) => (index === 0 ? text : hidden))
+  if (keysOnly.test(name)) return texts
+  const ofScript = scripts.test(name) ? 2 + Number(texts[1]) : 0
+  const shown = ofScript >= 2 && ofScript <= texts.length ? ofScript : 1
+  return texts.map((text, index) => (index < shown ? text : hidden))
 }
 
 const rowsIn = () => null
