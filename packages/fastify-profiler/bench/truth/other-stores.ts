@@ -91,6 +91,12 @@ export const caches: Case[] = [
     'redis-counter': async ({ redis }) => {
       for (let turn = 0; turn < 6; turn++) await redis?.incr('counter')
     },
+    'redis-limits': async ({ redis }) => {
+      for (const id of ids(6)) await redis?.eval("return redis.call('incr', KEYS[1])", 1, `limit:${id}`)
+    },
+    'redis-messages': async ({ redis }) => {
+      for (const id of ids(6)) await redis?.publish(`room:${id}`, 'open')
+    },
     'redis-hit': async ({ redis }) => redis?.get('room:3'),
   }),
 ]

@@ -35,16 +35,17 @@ const notLoopable =
 const volatileRead =
   /\b(?:nextval|currval|lastval|random|rand|uuid\w*|gen_random_uuid|clock_timestamp|last_insert_id|pg_\w+)\s*\(|\bfor\s+(?:no\s+key\s+)?(?:update|share)\b|\bskip\s+locked\b/i
 
-/** Commands of Redis that go on where the one before ended, wait, or belong to a connection. */
+/** Commands of Redis that go on where the one before ended, wait, run a script, or belong to a connection. */
 const connectionCommand =
-  /^(?:[hsz]?scan|select|ping|auth|hello|info|config|client|multi|exec|eval\w*|(?:un)?watch|x\w*read\w*|b\w*pop\w*|p?(?:un)?subscribe|publish|quit|time)$/i
+  /^(?:[hsz]?scan|select|ping|auth|hello|info|config|client|multi|exec|(?:eval|fcall)\w*|(?:un)?watch|x\w*read\w*|b\w*pop\w*|p?(?:un)?subscribe|publish|quit|time)$/i
 const command = /^(?:\w+|(?:find|aggregate|count|distinct|insert|update|delete|findandmodify) \S+)$/i
 const tables = /\b(?:from|into|update)\s/i
 const calls = /^\s*select\s+(?:pg_\w+|set_config|(?:next|set|curr)val)\s*\(/i
 
 export const readStatement = remember((statement): StatementFacts => {
   const isReading = reading.test(statement)
-  const isCommand = command.test(statement) && !connectionCommand.test(statement)
+  const isOfConnection = connectionCommand.test(statement)
+  const isCommand = command.test(statement) && !isOfConnection
   return {
     name: nameOf(statement),
     transaction: transactionOf(statement),
@@ -52,7 +53,7 @@ export const readStatement = remember((statement): StatementFacts => {
     isAllowed: allowed.test(statement),
     isWriting: writing.test(statement),
     isRepeatableRead: isReading && (isCommand || tables.test(statement)) && !volatileRead.test(statement),
-    isLoopable: isCommand || (!notLoopable.test(statement) && (tables.test(statement) || !calls.test(statement))),
+    isLoopable: !isOfConnection && !notLoopable.test(statement) && (tables.test(statement) || !calls.test(statement)),
   }
 })
 

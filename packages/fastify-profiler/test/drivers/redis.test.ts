@@ -73,11 +73,25 @@ for (const [name, run] of Object.entries({
 }
 
 t.test('a script with an invalid number of keys has no values', async t => {
-  for (const count of ['all', '-1', 'Infinity', '2']) {
+  for (const count of ['all', '-1', '0.5', '0x1', '2']) {
     const { database } = await profileOf(t, () => ioredis.call('eval', 'return 1', count, 'hunter2'))
     t.match(database?.queries, [{ sql: 'eval', parameters: ['return 1', '?', '?'] }], count)
   }
 })
+
+for (const [what, command] of Object.entries({
+  'scripts for different keys': (key: string) => ioredis.eval('return 1', 1, key),
+  'functions for different keys': (key: string) => ioredis.call('fcall', 'count', '1', key),
+  'messages to different channels': (key: string) => redis.publish(key, 'x'),
+})) {
+  t.test(`a loop of ${what} is no N+1`, async t => {
+    const { database } = await profileOf(t, async () => {
+      for (let id = 1; id <= 8; id++) await command(`cart:${id}`)
+    })
+    t.match(database, { count: 8, repetitions: [] })
+    t.equal(database?.repetitions.length, 0)
+  })
+}
 
 for (const [name, command, remedy] of [
   ['SETs', (key: string) => ioredis.set(key, 'x'), /^mset or a pipeline/],

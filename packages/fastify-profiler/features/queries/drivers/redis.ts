@@ -33,8 +33,8 @@ function parametersOf(name: string, args: readonly unknown[]): unknown[] {
   if (secretive.test(name)) return args.map(() => hidden)
   const texts = args.map(arg => (Buffer.isBuffer(arg) ? arg.toString() : String(arg)))
   if (keysOnly.test(name)) return texts
-  const ofScript = scripts.test(name) ? 2 + Number(texts[1]) : 0
-  const shown = ofScript >= 2 && ofScript <= texts.length ? ofScript : 1
+  const count = scripts.test(name) && /^\d+$/.test(texts[1] ?? '') ? 2 + Number(texts[1]) : 1
+  const shown = count <= texts.length ? count : 1
   return texts.map((text, index) => (index < shown ? text : hidden))
 }
 
