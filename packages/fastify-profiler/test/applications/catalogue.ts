@@ -40,8 +40,8 @@ export interface Request {
 
 export type Service = 'PostgreSQL' | 'MariaDB' | 'Redis'
 
-/** Compiles apart/ to CommonJS. Its packages are apart because Nest 12 and ioredis 6 are among the others. */
-const compile = ['apart/node_modules/typescript/bin/tsc', '--project', 'apart']
+/** Compiles the folder that has packages of its own: Nest 11 conflicts with Nest 12, and TypeORM with ioredis 6. */
+const compile = ['commonjs/node_modules/typescript/bin/tsc', '--project', 'commonjs']
 
 export const applications: readonly Application[] = [
   {
@@ -131,7 +131,7 @@ export const applications: readonly Application[] = [
   {
     name: 'knex and Sequelize on mysql2, mysql2 itself',
     folder: 'knex',
-    packages: ['knex', 'sequelize', 'mysql2'],
+    packages: ['knex@3', 'sequelize@6', 'mysql2@3'],
     needs: 'MariaDB',
     requests: [
       { path: '/tables', queries: 1 },
@@ -145,7 +145,7 @@ export const applications: readonly Application[] = [
   {
     name: 'Objection on knex and pg',
     folder: 'objection',
-    packages: ['objection', 'knex', 'pg'],
+    packages: ['objection@3', 'knex@3', 'pg'],
     needs: 'PostgreSQL',
     requests: [
       { path: '/museums', queries: 1 },
@@ -155,7 +155,7 @@ export const applications: readonly Application[] = [
   {
     name: 'node-redis, ioredis, BullMQ',
     folder: 'redis',
-    packages: ['redis', 'ioredis', 'bullmq'],
+    packages: ['redis@6', 'ioredis@6', 'bullmq@6'],
     needs: 'Redis',
     requests: [
       { path: '/visits', queries: 1 },
@@ -166,7 +166,7 @@ export const applications: readonly Application[] = [
   {
     name: 'fetch, undici, node:http and got',
     folder: 'http',
-    packages: ['undici', 'got'],
+    packages: ['undici@7', 'got@14'],
     requests: [
       ...['fetch', 'undici', 'http'].map(client => ({ path: `/clients/${client}`, queries: 1 })),
       { path: '/clients/got', queries: 1, lost: 1 },
@@ -185,7 +185,7 @@ export const applications: readonly Application[] = [
   },
   ...(['PostgreSQL', 'MariaDB'] as const).map(service => ({
     name: `TypeORM, compiled by tsc, on ${service}`,
-    folder: 'apart/typeorm',
+    folder: 'commonjs/typeorm',
     generate: compile,
     start: ['server.js', service],
     packages: [],
@@ -198,7 +198,7 @@ export const applications: readonly Application[] = [
   })),
   {
     name: 'NestJS 11, compiled by tsc, with nestjs-pino',
-    folder: 'apart/nest',
+    folder: 'commonjs/nest',
     generate: compile,
     packages: [],
     installer: 'npm',

@@ -67,7 +67,7 @@ async function judge(application: Application): Promise<string[]> {
   }
   if (generate !== undefined) run(scratch, process.execPath, ...generate)
   const folder = join(scratch, application.folder)
-  const environment = environmentOf(folder)
+  const environment = environmentOf(name)
   const off = await fastest(isProfiled => start(application, folder, environment, isProfiled), false)
   const answers = await answersOf(application, off.origin, scratch).finally(() => off.stop())
   const on = await fastest(isProfiled => start(application, folder, environment, isProfiled), true)
@@ -97,8 +97,8 @@ async function fastest(begin: (isProfiled: boolean) => Promise<Running>, isProfi
 }
 
 /** Without what tap or npm has every process load. */
-function environmentOf(folder: string): NodeJS.ProcessEnv {
-  const directory = join(scratch, 'profiles', folder.replaceAll(/\W/g, '-'))
+function environmentOf(name: string): NodeJS.ProcessEnv {
+  const directory = join(scratch, 'profiles', name.replaceAll(/\W/g, '-'))
   mkdirSync(directory, { recursive: true })
   const { PATH, HOME } = process.env
   return { PATH, HOME, ...serviceVariables(), FASTIFY_PROFILER_DIRECTORY: directory }
