@@ -19,7 +19,7 @@ const { values } = parseArgs({
     /** How often all processes are started, because what V8 compiles differs between processes by chance. */
     generations: { type: 'string', default: '3' },
     /** In each generation, after a first one that warms up. */
-    rounds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '6' },
     memory: { type: 'string', default: '100000' },
   },
 })

@@ -38,7 +38,10 @@ interface ProfileWriterParts {
  */
 const gathering = 10
 
-/** More would block the event loop for longer, and take a tenth more: the garbage collector copies what waits. */
+/**
+ * For performance: more block the event loop for longer, and cost a tenth more of what profiling adds, since minor
+ * garbage collections copy what waits (`npm run bench:cost`).
+ */
 const gatheredMost = 16
 
 /** Stores the profile of every exchange that has ended. */
