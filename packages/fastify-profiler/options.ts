@@ -42,8 +42,8 @@ export interface ProfilerOptions {
    */
   propagateTo?: readonly string[]
   /**
-   * Absolute paths of files and folders that only pass queries or requests on, such as a module that wraps the
-   * database. Their own callers are shown instead.
+   * Files and folders that only pass queries or requests on, such as a module that wraps the database: absolute, or
+   * relative to the working directory. Their own callers are shown instead.
    */
   passThrough?: readonly string[]
   /**

@@ -51,7 +51,15 @@ const modules = /[\\/]node_modules[\\/]/
 
 /** Whether a file belongs to Node or to a dependency rather than to the application. */
 export function isForeign(file: string): boolean {
-  return file.startsWith('node:') || !/[\\/]/.test(file) || modules.test(file)
+  return file.startsWith('node:') || !/[\\/]/.test(file) || modules.test(file) || isGenerated(file)
+}
+
+/** Whether a file belongs to a client that Prisma has generated into a folder of the application. */
+function isGenerated(file: string): boolean {
+  return [dirname(file), dirname(dirname(file))].some(folder => {
+    const manifest = attempt(() => readFileSync(join(folder, 'package.json'), 'utf8'), '')
+    return manifest.includes('"name": "prisma-client-')
+  })
 }
 
 /** Maps a location to its source, by the map that Node has loaded, or by the one beside the file. */
@@ -135,7 +143,7 @@ const passing = new Set<string>()
 
 /** Never shows a place in these files or folders as the caller: they only pass calls on. */
 export function passThrough(paths: Iterable<string>): void {
-  for (const path of paths) passing.add(path)
+  for (const path of paths) passing.add(resolve(path))
   files.clear()
 }
 

@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import t from 'tap'
 import { makeFolder } from '../folder.ts'
 import { keptLines, onlyProfile, profiledApp } from '../profiled-app.ts'
@@ -170,8 +170,25 @@ exports.query = text => new Client().query(text)`,
   for (const [passThrough, pattern] of [
     [[], /database\.cjs$/],
     [[folder], /loading\.test\.ts$/],
+    [[relative(process.cwd(), folder)], /loading\.test\.ts$/],
   ] as const) {
     const { database } = await profileOf(t, () => require(ownModule).query('select 1'), { passThrough })
     t.match(database?.queries, [{ location: { file: pattern } }])
   }
+})
+
+t.test('a client that Prisma has generated into a folder of the application is not shown as the caller', async t => {
+  const folder = makeFolder()
+  const file = makePackage(folder, 'pg', client)
+  const runtime = join(folder, 'src/generated/runtime')
+  mkdirSync(runtime, { recursive: true })
+  writeFileSync(join(runtime, '../package.json'), '{\n  "name": "prisma-client-7d54b749"\n}')
+  writeFileSync(
+    join(runtime, 'client.cjs'),
+    `const { Client } = require(${JSON.stringify(file)})
+exports.findMany = () => new Client().query('select 1')`,
+  )
+  const { findMany } = require(join(runtime, 'client.cjs'))
+  const { database } = await profileOf(t, () => findMany())
+  t.match(database?.queries, [{ location: { file: /loading\.test\.ts$/ } }])
 })
