@@ -103,6 +103,7 @@ export function silentFailure(status: number | null, before: ReturnType<typeof f
   const seen = before?.says ?? 'What it caught was not seen.'
   return [
     `${status} without an exception: the application’s own handler answered. ${seen}`,
-    'Log what it caught with request.log.error(error), or hand it over with request.recorder?.exception(error).',
+    'Log what it caught with request.log.error(error). Without a logger, import { currentRecorder } from ' +
+      '"fastify-profiler" and call currentRecorder()?.exception(error).',
   ] as const
 }
