@@ -58,7 +58,7 @@ export function isForeign(file: string): boolean {
 function isGenerated(file: string): boolean {
   return [dirname(file), dirname(dirname(file))].some(folder => {
     const manifest = attempt(() => readFileSync(join(folder, 'package.json'), 'utf8'), '')
-    return manifest.includes('"name": "prisma-client-')
+    return /"name": "prisma-client-[\da-f]{64}"/.test(manifest)
   })
 }
 
